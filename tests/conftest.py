@@ -30,6 +30,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: somebody always waits for Spark, PostgreSQL or a browser."""
     return (os.cpu_count() or 1) + 1

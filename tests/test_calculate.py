@@ -43,29 +43,29 @@ def test_a_limit_on_the_advantage() -> None:
     before = slow_belief(0.0)
     slow = slow_epsilon(before + 0.1)
     assert found.feasible
-    assert found.epsilon == pytest.approx(slow, rel=1e-6)
+    assert found.epsilon == pytest.approx(slow, rel=2e-5)
     assert found.epsilon <= slow * (1 + 1e-9)
-    assert found.noise_scale == pytest.approx(1 / slow, rel=1e-6)
+    assert found.noise_scale == pytest.approx(1 / slow, rel=2e-5)
     assert found.prior == pytest.approx(before, rel=1e-9)
     assert found.belief is not None
     assert found.advantage is not None
-    assert float(found.belief.bound) == pytest.approx(before + 0.1, rel=1e-6)
-    assert float(found.advantage.bound) == pytest.approx(0.1, rel=1e-6)
+    assert float(found.belief.bound) == pytest.approx(before + 0.1, rel=2e-5)
+    assert float(found.advantage.bound) == pytest.approx(0.1, rel=2e-5)
 
 
 def test_a_limit_on_the_belief_and_the_stricter_of_two() -> None:
     belief = calculate(attack(), Limits(posterior=1 / 3))
-    assert belief.epsilon == pytest.approx(slow_epsilon(1 / 3), rel=1e-6)
+    assert belief.epsilon == pytest.approx(slow_epsilon(1 / 3), rel=2e-5)
     rise = calculate(attack(), Limits(advantage=0.05))
     both = calculate(attack(), Limits(advantage=0.05, posterior=1 / 3))
-    assert both.epsilon == pytest.approx(min(rise.epsilon, belief.epsilon), rel=1e-6)
+    assert both.epsilon == pytest.approx(min(rise.epsilon, belief.epsilon), rel=2e-5)
 
 
 @pytest.mark.parametrize(("name", "factor"), [("narrower_prior_epsilon", 0.75), ("wider_prior_epsilon", 1.25)])
 def test_the_answer_under_another_prior(name: str, factor: float) -> None:
     found = calculate(attack(), Limits(advantage=0.1))
     sd = factor * SD
-    assert getattr(found, name) == pytest.approx(slow_epsilon(slow_belief(0.0, sd) + 0.1, sd), rel=1e-6)
+    assert getattr(found, name) == pytest.approx(slow_epsilon(slow_belief(0.0, sd) + 0.1, sd), rel=2e-5)
 
 
 @pytest.mark.parametrize("advantage", [0.01, 0.1, 0.5])
@@ -94,7 +94,7 @@ def test_the_worst_true_value_is_worse_than_any() -> None:
     others = [calculate(attack(truth), Limits(advantage=0.1)).epsilon for truth in (8.0, 14.0, 20.0, 26.0)]
     assert worst.epsilon <= min(others)
     at = float(worst.advantage.worst_at)
-    assert calculate(attack(at), Limits(advantage=0.1)).epsilon == pytest.approx(worst.epsilon, rel=1e-4)
+    assert 1 <= calculate(attack(at), Limits(advantage=0.1)).epsilon / worst.epsilon <= 1.001
 
 
 def test_a_belief_may_neither_rise_nor_fall() -> None:
@@ -114,7 +114,7 @@ def test_nothing_is_enough_and_everything_is() -> None:
     every = calculate(attack(), Limits(posterior=1.0))
     assert every.feasible
     assert math.isinf(every.epsilon)
-    assert "any ε will do" in every.explanation
+    assert "do not decide" in every.explanation
     json.dumps(every.to_dict(), allow_nan=False)
 
 

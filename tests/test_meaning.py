@@ -12,7 +12,7 @@ import guessproof as gp
 from guessproof.errors import ParameterError
 from guessproof.meaning import meaning
 from guessproof.plan import Plan
-from guessproof.world.metrics import Clamped
+from guessproof.world.distances import Clamped
 
 ATTACKER = '[attacker]\ngoal = "time within 2"\nadvantage = 0.05'
 AT = ATTACKER + "\nat = { time = 20 }"
@@ -84,8 +84,11 @@ def test_a_range_without_a_prior_has_an_advantage_but_no_belief() -> None:
 
 
 def test_it_is_ready_for_other_programs() -> None:
-    table = json.loads(json.dumps(meaning(cafeteria(AT, ACCURACY), 1.0).to_dict(), allow_nan=False))
-    assert table["epsilon"] == 1.0
+    found = meaning(cafeteria(AT, ACCURACY), 1.0)
+    assert {limit.name: limit.kept for limit in found.limits} == {"attacker": True, "accuracy": False}
+    assert found.errors["mean_time"] == pytest.approx(-math.log(0.1))
+    table = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert table["epsilon"] == table["general"]["epsilon"] == 1.0
     assert [limit["name"] for limit in table["limits"]] == ["attacker", "accuracy"]
     assert table["posterior"]["bound"] > table["prior"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import guessproof as gp
 from guessproof import errors
+from tools.record_api import public_interface
 
 
 def test_every_public_name_is_there_and_documented() -> None:
@@ -57,3 +59,9 @@ def test_bounds_and_loading_say_it_too() -> None:
         gp.bound_rows("plan.toml", epsilon=1.0)  # pyright: ignore[reportArgumentType]
     with pytest.raises(errors.ParameterError, match="not the name of a file"):
         gp.load_plan(None)  # pyright: ignore[reportArgumentType]
+
+
+def test_no_name_parameter_or_method_is_lost() -> None:
+    """A change that is meant is recorded anew: python tools/record_api.py > tests/data/api.json."""
+    recorded = json.loads((Path(__file__).parent / "data" / "api.json").read_text())
+    assert public_interface() == recorded

@@ -36,13 +36,13 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = "tests/laws/test_whole_road.py"
 ROOMS = {
-    "sql": ("tests/sql", "tests/engines", ROAD),
-    "exposure": ("tests/choosing", ROAD),
-    "choosing": ("tests/choosing", ROAD),
+    "sql": ("tests/sql", "tests/engines", "tests/deep/engines", ROAD),
+    "exposure": ("tests/choosing", "tests/deep/choosing", ROAD),
+    "choosing": ("tests/choosing", "tests/deep/choosing", ROAD),
     "noise": ("tests/choosing", "tests/releasing", ROAD),
     "ledger": ("tests/ledger", "tests/releasing", ROAD),
-    "auditing": ("tests/auditing",),
-    "scanning": ("tests/scanning",),
+    "auditing": ("tests/auditing", "tests/deep/auditing"),
+    "scanning": ("tests/scanning", "tests/deep/scanning"),
 }
 TWINS = {"max": "min", "min": "max", "any": "all", "all": "any", "ceil": "floor", "floor": "ceil"}
 TWINS |= {"maximum": "minimum", "minimum": "maximum", "up": "down", "down": "up", "nextafter": "max"}

@@ -12,10 +12,8 @@ A release gives the attacker a likelihood; privacy says that its logarithm is Li
 from __future__ import annotations
 
 from importlib import import_module
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from guessproof import _clock
 from guessproof._version import __version__
 
 if TYPE_CHECKING:
@@ -30,44 +28,59 @@ if TYPE_CHECKING:
     from guessproof.mechanisms.geometric import Geometric
     from guessproof.mechanisms.laplace import Laplace
     from guessproof.mechanisms.words import OtherWords, other_words, relative_risk_between
+    from guessproof.papers.earlier import Published, lee_clifton, wood
     from guessproof.plan import Plan, load_plan, loads_plan, plan_of
     from guessproof.releasing import release
     from guessproof.releasing.row_bounds import bound_rows
     from guessproof.reporting import report
-    from guessproof.risk.attack import Attack
-    from guessproof.risk.bracket import Bracket
-    from guessproof.risk.cumulative import cumulative_advantage
-    from guessproof.risk.curve import Curve
-    from guessproof.risk.finite import FiniteWorld
-    from guessproof.risk.gaussian.gaussian_attack import GaussianAttack
-    from guessproof.risk.profile import Published, RiskProfile, lee_clifton, relative_risk, wood
+    from guessproof.risk import (
+        Attack,
+        Bracket,
+        Curve,
+        FiniteWorld,
+        GaussianAttack,
+        RiskProfile,
+        cumulative_advantage,
+        relative_risk,
+    )
     from guessproof.scanning import scan
-    from guessproof.world.attributes import Attribute
-    from guessproof.world.goals import among, exactly, inside, near, within
-    from guessproof.world.joint import joint_histogram, joint_normal, joint_sample, joint_table
-    from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold
-    from guessproof.world.minimum import minimum
-    from guessproof.world.priors import (
+    from guessproof.world import (
+        Absolute,
+        Attribute,
+        Clamped,
+        Discrete,
+        Matrix,
+        Outcome,
+        Threshold,
+        among,
         beta,
         categorical,
         empirical,
+        exactly,
         exponential,
         from_scipy,
         gamma,
         half_between,
         histogram,
+        inside,
+        joint_histogram,
+        joint_normal,
+        joint_sample,
+        joint_table,
         laplace,
         lognormal,
+        minimum,
         mixture,
+        near,
         normal,
         partly_known,
         student_t,
         truncated,
         uniform,
         unknown,
+        within,
     )
 
-_clock.now = perf_counter  # for time limits; the mathematics imports no clock
 
 _HOMES = {
     "guessproof.auditing": ("audit",),
@@ -81,60 +94,57 @@ _HOMES = {
     "guessproof.mechanisms.geometric": ("Geometric",),
     "guessproof.mechanisms.laplace": ("Laplace",),
     "guessproof.mechanisms.words": ("OtherWords", "other_words", "relative_risk_between"),
+    "guessproof.papers.earlier": ("Published", "lee_clifton", "wood"),
     "guessproof.plan": ("Plan", "load_plan", "loads_plan", "plan_of"),
     "guessproof.releasing": ("release",),
     "guessproof.releasing.row_bounds": ("bound_rows",),
     "guessproof.reporting": ("report",),
-    "guessproof.risk.attack": ("Attack",),
-    "guessproof.risk.bracket": ("Bracket",),
-    "guessproof.risk.cumulative": ("cumulative_advantage",),
-    "guessproof.risk.curve": ("Curve",),
-    "guessproof.risk.finite": ("FiniteWorld",),
-    "guessproof.risk.gaussian.gaussian_attack": ("GaussianAttack",),
-    "guessproof.risk.profile": (
-        "Published",
+    "guessproof.risk": (
+        "Attack",
+        "Bracket",
+        "Curve",
+        "FiniteWorld",
+        "GaussianAttack",
         "RiskProfile",
-        "lee_clifton",
+        "cumulative_advantage",
         "relative_risk",
-        "wood",
     ),
     "guessproof.scanning": ("scan",),
-    "guessproof.world.attributes": ("Attribute",),
-    "guessproof.world.goals": (
-        "among",
-        "exactly",
-        "inside",
-        "near",
-        "within",
-    ),
-    "guessproof.world.joint": ("joint_histogram", "joint_normal", "joint_sample", "joint_table"),
-    "guessproof.world.metrics": (
+    "guessproof.world": (
         "Absolute",
+        "Attribute",
         "Clamped",
         "Discrete",
         "Matrix",
         "Outcome",
         "Threshold",
-    ),
-    "guessproof.world.minimum": ("minimum",),
-    "guessproof.world.priors": (
-        "half_between",
+        "among",
+        "beta",
         "categorical",
         "empirical",
+        "exactly",
         "exponential",
-        "beta",
         "from_scipy",
         "gamma",
-        "lognormal",
-        "mixture",
-        "student_t",
-        "truncated",
+        "half_between",
         "histogram",
+        "inside",
+        "joint_histogram",
+        "joint_normal",
+        "joint_sample",
+        "joint_table",
         "laplace",
+        "lognormal",
+        "minimum",
+        "mixture",
+        "near",
         "normal",
         "partly_known",
+        "student_t",
+        "truncated",
         "uniform",
         "unknown",
+        "within",
     ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -7,13 +7,15 @@ SQLSTATE, and ours is raised after the `except` block has ended.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from guessproof.errors import GuessproofError, SourceError
 
@@ -25,6 +27,16 @@ T = TypeVar("T")
 OLDEST = 160000  # PostgreSQL 16
 PATIENCE = 10  # seconds until a server must have answered
 INSTALL = "pip install 'guessproof[postgres]'"
+Form = Literal["csv", "parquet", "duckdb", "frame"]
+FORMS: dict[str, Form] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".parquet": "parquet",
+    ".duckdb": "duckdb",
+    ".db": "duckdb",
+}
+_LOCAL_ADDRESS = re.compile(r"(?i)file:(?://[^/]*)?/+(?=[^/]|\Z)")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,38 @@ class Address:
 
     variable: str
     url: str = field(repr=False)
+
+
+def find_form(source: str) -> tuple[Form | None, bool, bool]:
+    """What the end of a name says: the form, whether tabs delimit, whether it is zipped."""
+    name = source.lower()
+    suffix = Path(name.removesuffix(".gz")).suffix
+    return FORMS.get(suffix), suffix == ".tsv", name.endswith(".gz")
+
+
+def is_elsewhere(source: str) -> bool:
+    """Whether a source is named by something else than a path."""
+    return source.startswith("env:")
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is an address of files that this machine does not hold, for Spark to find.
+
+    >>> [is_address(source) for source in ("s3a://bucket/t", "file:///srv/t.csv", "a/b://t.csv")]
+    [True, False, False]
+    """
+    return _ADDRESS.match(source) is not None and not _LOCAL_ADDRESS.match(source)
+
+
+def local_path(source: str, folder: Path) -> Path:
+    """The path of a file on this machine; an address that names a local file is that file.
+
+    >>> str(local_path("file:///srv/t.csv", Path("plans"))), str(local_path("FILE:/srv/t.csv", Path("plans")))
+    ('/srv/t.csv', '/srv/t.csv')
+    >>> local_path("t.csv", Path("plans")).as_posix()
+    'plans/t.csv'
+    """
+    return folder / _LOCAL_ADDRESS.sub("/", source, count=1)
 
 
 def read_address(

@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GuessproofError, InfeasibleError
-from guessproof.risk.attack import Attack
-from guessproof.risk.bracket import Bracket
+from guessproof.risk import Attack, Bracket
 from guessproof.rounded import down
-from guessproof.world.attributes import Attribute
-from guessproof.world.goals import Goal
-from guessproof.world.priors import Unknown
+from guessproof.world import Attribute, Goal, PartlyKnown, Unknown
 
 
 @dataclass(frozen=True)
@@ -53,6 +50,8 @@ def calculate(attack: Attack, limits: Limits) -> Calculation:
     """The largest ε (per unit of the attribute's distance) that keeps every limit."""
     try:
         epsilon = _epsilon(attack, limits)
+        if epsilon <= 0:
+            raise InfeasibleError("limits: no ε above 0 keeps them; give the prior a range, or allow more")
     except InfeasibleError as error:
         return Calculation(
             feasible=False,
@@ -67,7 +66,7 @@ def calculate(attack: Attack, limits: Limits) -> Calculation:
             explanation=str(error),
         )
     finite = math.isfinite(epsilon)
-    known = not isinstance(attack.attribute.prior, Unknown)
+    known = not isinstance(attack.attribute.prior, (PartlyKnown, Unknown))
     stated = known and attack.at is not None
     belief = attack.posterior(epsilon=epsilon) if finite and known else None
     gained = attack.advantage(epsilon=epsilon, both=limits.both) if finite else None
@@ -122,7 +121,7 @@ def _with_attribute(goal: Goal, attribute: Attribute) -> Goal:
 
 def _words(attack: Attack, limits: Limits, epsilon: float, gained: Bracket | None) -> str:
     if math.isinf(epsilon):
-        return "No release can break these limits: any ε will do."
+        return "No noisy answer can break these limits, however large ε is: they do not decide on it."
     where = "" if attack.at else ", whichever value is true"
     parts: list[str] = []
     if limits.advantage is not None:

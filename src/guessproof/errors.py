@@ -258,6 +258,8 @@ def _short(value: Any, limit: int = 120) -> str:
     ('[0.5, 0.6]', 'a list of 2', 'a range of 9')
     """
     text = _seen(value)
+    if isinstance(value, float):
+        text = text.replace("e+", "e")  # as people type it
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from guessproof.deployments import Deployment, nearest
 from guessproof.errors import ParameterError
-from guessproof.risk import two_valued
-from guessproof.risk.profile import relative_risk
-from guessproof.world.checks import real
+from guessproof.risk import relative_risk, worst_advantage, worst_prior
+from guessproof.world import real
 
 PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -56,8 +55,8 @@ def explain(epsilon: float) -> Explanation:
     return Explanation(
         epsilon,
         math.exp(epsilon) if epsilon < 700 else math.inf,
-        float(two_valued.worst_advantage(epsilon)),
-        float(two_valued.worst_prior(min(epsilon, 1400.0))),
+        float(worst_advantage(epsilon)),
+        float(worst_prior(min(epsilon, 1400.0))),
         tuple(_row(p, epsilon) for p in PRIORS),
         nearest(epsilon),
     )

@@ -18,8 +18,8 @@ from guessproof.guarantee import list_moved
 from guessproof.mechanisms.words import OtherWords, other_words
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.risk.bracket import Bracket
-from guessproof.world.checks import real
+from guessproof.risk import Bracket
+from guessproof.world import real
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _learnt(exposure: Exposure | None, epsilon: float, both: bool) -> tuple[Brac
         posterior = exposure.posterior(epsilon)
     except GuessproofError:  # without a prior there is no belief, only its change
         posterior = None
-    return exposure.attacked(epsilon, both, exposure.advantage(epsilon, both), posterior)
+    return exposure.advantage(epsilon, both), posterior
 
 
 def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None, choice: Choice | None = None) -> Meaning:

@@ -34,9 +34,9 @@ def check_output(field: str, path: str | Path, kinds: Sequence[str] = (), kept: 
         raise ParameterError(field, said, "its folder does not exist", "make the folder first")
     if target.exists() and not target.is_file():
         raise ParameterError(field, said, "is not a file", "name a file in a folder of your own")
-    for what, other in kept:
-        if leads_to(target, other):
-            raise ParameterError(field, said, f"is {what}", "choose another name: what was read is never replaced")
+    what = find_kept(target, kept)
+    if what is not None:
+        raise ParameterError(field, said, f"is {what}", "choose another name: what was read is never replaced")
     if _is_database(target):
         raise ParameterError(field, said, "is a database, perhaps a ledger", "choose another name, or remove it first")
     _try_folder(field, said, folder)
@@ -103,44 +103,71 @@ def _placed(scratch: Path, target: Path, replaces: bool) -> None:
 def leads_to(path: Path, other: Path) -> bool:
     """Whether a path is another one, or a place in it: by its name, a link, a second name, or other capitals.
 
-    The other may be a folder, or a pattern such as part-*.parquet, which a new file could become part of.
+    Both may be folders, or patterns such as part-*.parquet. A new file could become part of the other.
     """
+    return find_kept(path, [("it", other)]) is not None
+
+
+def find_kept(path: Path, kept: Iterable[Kept]) -> str | None:
+    """The words of the first thing that a path leads to; None where it leads to none of them."""
     try:
-        real = path.resolve()
-        if _folded(real) == _folded(other.resolve()) or _fits(real, other):
-            return True
-        parts = [other, *map(Path, glob.iglob(str(other), recursive=True))]
-        return any(_same(path, real, part) for part in parts)
+        paths = [path, *list_files(path)]
+        reals = [one.resolve() for one in paths]
     except (OSError, RuntimeError, ValueError):  # a loop of links is no file
-        return False
+        return None
+    names, numbers = {*map(_folded, reals)}, {*map(_number, paths)} - {None}
+    for words, other in kept:
+        stands_for = [other, *list_files(other)] if glob.has_magic(str(other)) else [other]
+        if numbers.intersection(map(_number, stands_for)) or _folded(_resolved(other)) in names:
+            return words
+        if any(_is_part(one, real, other) for one, real in zip(paths, reals, strict=True)):
+            return words
+    return None
 
 
-def _same(path: Path, real: Path, part: Path) -> bool:
-    if real == part.resolve() or _same_file(path, part):
+def list_files(name: Path) -> list[Path]:
+    """The files that a path, a folder of Parquet files or a pattern stands for now, after links; none if none exist."""
+    try:
+        if name.is_file():
+            return [name.resolve()]
+        pattern = os.path.join(glob.escape(str(name)), "**", "*.parquet") if name.is_dir() else str(name)
+        found = map(Path, glob.glob(pattern, recursive=True))
+        return sorted({path.resolve() for path in found if path.is_file()})
+    except (OSError, RuntimeError, ValueError):  # loops of links, names that cannot be
+        return []
+
+
+def _is_part(path: Path, real: Path, other: Path) -> bool:
+    """Whether a path lies in a folder, or a pattern would find it."""
+    if glob.has_magic(str(other)) and _fits(real, other):
         return True
-    return part.is_dir() and (part.resolve() in real.parents or _has_second_name(path, part))
+    return other.is_dir() and (_resolved(other) in real.parents or _has_second_name(path, other))
 
 
 def _has_second_name(path: Path, folder: Path) -> bool:
     """Whether a file is also called by another name somewhere in a folder."""
-    try:
-        names = path.stat().st_nlink
-    except OSError:
-        return False
-    return names > 1 and any(_same_file(path, inside) for inside in folder.rglob("*"))
+    number = _number(path)
+    return number is not None and path.stat().st_nlink > 1 and any(_number(p) == number for p in folder.rglob("*"))
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def _number(path: Path) -> tuple[int, int] | None:
+    """What tells files apart under whatever names; None where there is none."""
     try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
 
 
 def _fits(real: Path, pattern: Path) -> bool:
     """Whether a pattern would find the file, once it is there."""
-    if not glob.has_magic(str(pattern)):
-        return False
     return fnmatch.fnmatchcase(_folded(real), _folded(Path(os.path.realpath(pattern.parent)) / pattern.name))
 
 

@@ -19,7 +19,9 @@ from typing import Literal
 
 Side = Literal["up", "down", "near"]
 DIGITS = 6
-LONGEST = 9  # digits before the point that people still read: 5290, not 5.29e+03
+LONGEST = 15  # digits before the point that people still read: 5290, not 5.29e+03
+NO_LIMIT = "no limit"  # an infinite number, for people
+THIN = "\u202f"  # a narrow space that does not break
 HAIR = Decimal("1e-12")
 BASES = (100, 1000, 10_000, 100_000, 1_000_000)  # of how many guesses people speak
 _TOWARDS = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "near": ROUND_HALF_EVEN}
@@ -52,9 +54,63 @@ def down(value: float | None, digits: int = DIGITS) -> str:
     """A few digits, never above the number.
 
     >>> down(0.70914759), down(0.57), down(float("inf")), down(None)
-    ('0.709147', '0.57', 'inf', '')
+    ('0.709147', '0.57', 'no limit', '')
     """
     return "" if value is None else _spell(value, digits, "down")
+
+
+def near(value: float, digits: int = 4) -> str:
+    """A few digits with separators, to the nearest: what has no safe side.
+
+    >>> near(0.12345), near(1234567), near(-2.0), near(3e9), near(2.5e16)
+    ('0.1234', '1,235,000', '−2', '3,000,000,000', '2.5e16')
+    """
+    return _group(value, digits, "near")
+
+
+def up_grouped(value: float, digits: int = 4) -> str:
+    """Digits for reading only, with separators, never below the number.
+
+    >>> up_grouped(0.71891), up_grouped(2959.1), up_grouped(5.000000000001)
+    ('0.719', '2,960', '5')
+    """
+    return _group(value, digits, "up")
+
+
+def down_grouped(value: float, digits: int = 4) -> str:
+    """Digits for reading only, with separators, never above the number.
+
+    >>> down_grouped(0.71899), down_grouped(math.inf)
+    ('0.7189', 'no limit')
+    """
+    return _group(value, digits, "down")
+
+
+def spelled(value: float) -> str:
+    """All digits of a number, written out where it is not very large or small.
+
+    >>> spelled(5290.0), spelled(0.05), spelled(3e-9)
+    ('5290', '0.05', '3e-09')
+    """
+    return _spell(value, 15, "near")
+
+
+def rounded_up(value: float, digits: int = DIGITS) -> float:
+    """The number that `up` prints.
+
+    >>> rounded_up(1.9971548), rounded_up(2959.1, 3)
+    (1.99716, 2960.0)
+    """
+    return float(round_digits(value, digits, "up")) if math.isfinite(value) else value
+
+
+def rounded_down(value: float, digits: int = DIGITS) -> float:
+    """The number that `down` prints.
+
+    >>> rounded_down(1.9971548)
+    1.99715
+    """
+    return float(round_digits(value, digits, "down")) if math.isfinite(value) else value
 
 
 def margin(error: float, digits: int = 4) -> str:
@@ -74,6 +130,8 @@ def within_bounds(value: float, low: float, high: float, digits: int = DIGITS) -
     >>> within_bounds(1.9971548, 1.9971548, 5.0), within_bounds(0.7091475, 0.0, 0.7091475)
     ('1.99716', '0.709147')
     """
+    if math.isinf(value):
+        return NO_LIMIT
     for count in range(digits, 18):
         for shown in (_spell(value, count, "down"), _spell(value, count, "up")):
             if low <= float(shown) <= high:
@@ -86,9 +144,14 @@ def beside_error(value: float, error: float | None) -> str:
 
     >>> beside_error(2000010.37, 26.0), beside_error(20.151712, 1.5), beside_error(0.001234567, None)
     ('2,000,010', '20.15', '0.00123457')
-    >>> beside_error(24.0, 1.0)
-    '24'
+    >>> beside_error(24.0, 1.0), beside_error(-0.0, 323.0), beside_error(-0.4, 323.0)
+    ('24', '0', '0')
     """
+    shown = _beside_error(value, error)
+    return shown.removeprefix("-") if not shown.strip("-0.,") else shown
+
+
+def _beside_error(value: float, error: float | None) -> str:
     if not math.isfinite(value) or abs(value) >= 1e15:
         return f"{value:g}"
     if error is None or not 0 < error < math.inf:
@@ -97,6 +160,17 @@ def beside_error(value: float, error: float | None) -> str:
         return f"{value:,.0f}"
     places = max(0, 2 - math.floor(math.log10(error)) - 1 * (error >= 10))
     return f"{value:,.{min(places, 15)}f}"
+
+
+def percent_short(share: float, side: Side = "up") -> str:
+    """A share in percent with at most two decimals and a thin space; a risk is rounded up.
+
+    >>> percent_short(0.0064121), percent_short(1.0), percent_short(0.95, "near"), percent_short(1e-6)
+    ('0.65\\u202f%', '100\\u202f%', '95\\u202f%', '0.0001\\u202f%')
+    """
+    if 0 < share < 1e-3:
+        return f"{_group(100 * share, 2, side)}{THIN}%"
+    return f"{round_places(100 * share, 2, side).normalize():f}{THIN}%"
 
 
 def percent_up(share: float, places: int = 2) -> str:
@@ -115,6 +189,27 @@ def percent_down(share: float, places: int = 2) -> str:
     '0.64 %'
     """
     return f"{round_places(100 * _decimal(share), places, 'down'):f} %"
+
+
+def percent_near(share: float) -> str:
+    """A share in percent to the nearest, written out: what has no safe side.
+
+    >>> percent_near(0.24987), percent_near(1.0), percent_near(0.00004), percent_near(0.0)
+    ('25.0 %', '100.0 %', '0.004 %', '0 %')
+    """
+    if share >= 0.001 or share <= 0:
+        return f"{100 * share:.1f} %" if share else "0 %"
+    return f"{round_digits(100 * _decimal(share), 2, 'near').normalize():f} %"
+
+
+def percents(attack: float, bound: float) -> tuple[str, str]:
+    """The best attack and the bound in percent, rounded down and up with the same decimals.
+
+    >>> percents(0.00651, 0.00653), percents(0.0000312, 0.0000318)
+    (('0.65 %', '0.66 %'), ('0.0031 %', '0.0032 %'))
+    """
+    places = min(max(2, -math.floor(math.log10(bound)) - 1), 12) if bound > 0 else 2
+    return percent_down(attack, places), percent_up(bound, places)
 
 
 def points(rise: float) -> str:
@@ -188,12 +283,25 @@ def _context(digits: int, rounding: str) -> Context:
     return Context(prec=digits, rounding=rounding, Emin=-10_000, Emax=10_000)
 
 
+def _group(value: float, digits: int, side: Side) -> str:
+    """The same digits as `_spell`, with separators, a proper sign and a short power."""
+    sign, size = "−" if value < 0 else "", _spell(value, digits, side).removeprefix("-")
+    mantissa, e, power = size.partition("e")
+    if e:
+        return f"{sign}{mantissa}e{int(power)}"
+    return f"{sign}{Decimal(mantissa):,f}" if math.isfinite(value) and value else size
+
+
 def _spell(value: float, digits: int, side: Side) -> str:
     """In full, unless it is very large or very small."""
-    if not math.isfinite(value) or value == 0:
-        return f"{abs(value) if value == 0 else value:g}"
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return NO_LIMIT if value > 0 else "none"
+    if value == 0:
+        return "0"
     short = round_digits(value, digits, side).normalize(_EXACT)
     if -5 < short.adjusted() < max(digits, LONGEST):
         return f"{short:f}"
     mantissa, _, power = f"{short:e}".partition("e")
-    return f"{mantissa}e{int(power):+03d}"
+    return f"{mantissa}e{power.removeprefix('+') if int(power) > 0 else f'{int(power):03d}'}"

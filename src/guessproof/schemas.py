@@ -60,7 +60,14 @@ PARTS: dict[str, Schema] = {
         worst_prior=_or_null(NUMBER),
     ),
     "noise": _table(
-        {"gamma": NUMBER, "unit": TEXT, "picked_from": TEXT, "questions": _list(TEXT)},
+        {
+            "gamma": NUMBER,
+            "unit": TEXT,
+            "grid": WHOLE,
+            "follows_data": TRUTH,
+            "picked_from": _table(values=WHOLE, lowest=NUMBER, highest=NUMBER),
+            "questions": _list(TEXT),
+        },
         measurement=TEXT,
         account=TEXT,
         mechanism=TEXT,
@@ -75,7 +82,7 @@ PARTS: dict[str, Schema] = {
     "number": _table(
         {"ranks": NUMBER, "time": TEXT, "nearest": _or_null(NUMBER), "question": TEXT},
         name=TEXT,
-        group=_by_name(TEXT),
+        group=_by_name(_or_null(TEXT)),
         value=_or_null(NUMBER),
         error=_or_null(NUMBER),
         confidence=NUMBER,
@@ -86,6 +93,7 @@ PARTS: dict[str, Schema] = {
         prior=_or_null(NUMBER), advantage=_or_null(_ref("bracket")), posterior=_or_null(_ref("bracket"))
     ),
     "recorded": _table(
+        {"bias_note": TEXT},
         answers=_list(_ref("number")),
         epsilon=NUMBER,
         delta=NUMBER,
@@ -103,6 +111,7 @@ PARTS: dict[str, Schema] = {
 CHOICE = _table(
     {
         "warnings": _list(_ref("warning")),
+        "bias_note": TEXT,
         "failure": NUMBER,
         "failure_under_prior": _or_null(_ref("bracket")),
         "questions": _by_name(_table(sql=TEXT, outputs=_by_name(_by_name(_or_null(NUMBER))))),
@@ -298,7 +307,12 @@ COMMANDS: dict[str, Schema] = {
             _table({"for": TEXT}, name=TEXT, ready=TRUTH, version=_or_null(TEXT), missing=_list(TEXT), remedy=ANY)
         ),
     ),
-    "papers": _list(_table(id=TEXT, work=TEXT, version=TEXT, result=TEXT, says=TEXT, verdict=TEXT, truth=TEXT)),
+    "papers": {
+        "anyOf": [
+            _list(_table(id=TEXT, work=TEXT, version=TEXT, result=TEXT, says=TEXT, verdict=TEXT, truth=TEXT)),
+            _table(figures=_list(TEXT)),
+        ]
+    },
     "ledger_open": _table(ledger=TEXT, name=TEXT, budget=SPENT, sealed=TRUTH, head=HEAD),
     "ledger_amend": _table(
         ledger=TEXT,
@@ -318,7 +332,7 @@ COMMANDS: dict[str, Schema] = {
         head=_or_null(TEXT),
         sealed=TRUTH,
         checked=_list(TEXT),
-        defects=_list(TEXT),
+        defects=_list(_table(entry=_or_null(WHOLE), what=TEXT)),
         notes=_list(TEXT),
     ),
     "ledger_copy": _table({"from": TEXT}, to=TEXT, entries=WHOLE, head=HEAD),

@@ -10,7 +10,7 @@ from typing import Any
 from guessproof.outputs import check_output, write_output
 from guessproof.plain import json_text
 from guessproof.plan import Plan
-from guessproof.plan.plan import inputs_of
+from guessproof.plan.sources import inputs_of
 from guessproof.releasing import Answer
 
 KINDS = (".csv", ".json", ".parquet")

@@ -13,17 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sqlglot
-from sqlglot import exp
 
 from auditing.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
 from guessproof.auditing import Audit, audit, audit_choice
-from guessproof.auditing import tables as written
 from guessproof.auditing.counts import clopper_pearson
 from guessproof.auditing.largest_belief import beliefs_over_groups
 from guessproof.auditing.plan import make_audit_plan
-from guessproof.auditing.trials import Watch, play
-from guessproof.auditing.verdicts import chance_checks
 from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
@@ -33,7 +28,6 @@ from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.values import NumberColumn
 
 rewriting = sys.modules["guessproof.sql.rewrite"]  # the package gives its function the same name
-FILTERED = "AVG(time) FILTER (WHERE faculty = 'math') AS mean_time FROM t"
 SURELY = 1e-7  # the false-alarm rate of tests that must not fail by chance
 
 
@@ -47,15 +41,20 @@ def run(text: str, monkeypatch: pytest.MonkeyPatch, draw: Any = None, trials: in
     """An audit with a seeded sampler in the place of the real one; what needs no chance is left to test_certain."""
     monkeypatch.setattr(Noise, "draw", draw or fast(7))
     monkeypatch.setattr("guessproof.auditing.run.examine", lambda *_: ())
-    return audit_choice(chosen(text), trials=trials, seed=5, false_alarm=1e-3)
+    return audit_choice(chosen(text), trials=trials, seconds=1e5, seed=5, false_alarm=1e-3)
 
 
 # What is right passes.
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["cafeteria", "cats"])  # the others are in tests/deep
 def test_the_real_engine_and_the_real_sampler_pass(kind: str) -> None:
-    found = audit_choice(chosen(KINDS[kind]), trials=6000, seed=1, false_alarm=SURELY)
+    check_passes(kind)
+
+
+def check_passes(kind: str) -> None:
+    """An honest plan passes."""
+    found = audit_choice(chosen(KINDS[kind]), trials=6000, seconds=1e5, seed=1, false_alarm=SURELY)
     assert found.passed, [c for c in found.checks if c.verdict == "fail"]
     assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["ledger"] == "pass"
     assert {"guesser", "two tables", "ratios", "noise", "independence"} <= set(verdicts(found))
@@ -103,20 +102,10 @@ def test_a_belief_above_its_bound_fails_the_audit(name: str, monkeypatch: pytest
     bracket = getattr(choice, name)
     low = replace(choice, **{name: replace(bracket, bound=bracket.bound - 1e-3, attack=0.0)})
     monkeypatch.setattr(Noise, "draw", fast(3))
-    found = audit_choice(low, trials=4000, seed=5)
+    found = audit_choice(low, trials=4000, seconds=1e5, seed=5)
     assert not found.passed
     assert [c.name for c in found.failures] == ["belief" if name == "posterior" else "advantage"]
     assert found.to_dict()["failures"] == [c.name for c in found.failures]
-
-
-def test_the_belief_without_a_prior_fails_above_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two tables at even odds: an ε that was printed too small is exceeded by what the noise lets through."""
-    choice = chosen(SALARIES.split("[attacker]")[0] + "[release]\nepsilon = 1.0\n")
-    noises = tuple(replace(n, mechanism=replace(n.mechanism, epsilon=1.01)) for n in choice.noises)
-    monkeypatch.setattr(type(choice), "cost", property(lambda _: 1.0))
-    monkeypatch.setattr(Noise, "draw", fast(3))
-    for told, verdict in ((choice, "pass"), (replace(choice, noises=noises), "fail")):
-        assert verdicts(audit_choice(told, trials=4000, seed=5))["belief"] == verdict
 
 
 def test_victims_are_as_frequent_as_the_prior_says() -> None:
@@ -140,29 +129,6 @@ def test_both_columns_of_a_victim_vary() -> None:
         assert near is not None
         assert far is not None
         assert near[column] != far[column]
-
-
-def test_an_average_that_counts_rows_outside_its_filter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sum is right; it is divided by too many."""
-    text = CAFETERIA.replace("AVG(time) AS mean_time FROM t WHERE faculty = 'math'", FILTERED).replace(
-        "120\n", "40\n", 1
-    )
-    text = text.replace("within = 1.5", "within = 12")
-    assert run(text, monkeypatch, trials=2000).passed
-    honest = written.prepare_query
-
-    def careless(*given: Any) -> Any:
-        rewritten = honest(*given)
-        select = sqlglot.parse_one(rewritten.sql, dialect="duckdb")
-        (count,) = [e for e in select.find_all(exp.Alias) if e.alias == "n0"]
-        count.this.this.replace(exp.Literal.number(1))  # CASE WHEN filter THEN term END
-        return replace(rewritten, sql=select.sql("duckdb"))
-
-    monkeypatch.setattr(written, "prepare_query", careless)
-    found = run(text, monkeypatch, trials=2000)
-    engine = next(c for c in found.checks if c.name == "engine")
-    assert engine.verdict == "fail"
-    assert "counts other rows" in engine.words
 
 
 def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,58 +156,29 @@ def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("text", "scale"),
-    [(CAFETERIA, 0.8), (CATS, 1.25), (SALARIES, 0.8), (SALARIES, 1.25), (SURVEY, 0.8)],
-    ids=["cafeteria", "cats", "salaries", "salaries, too much", "survey"],
+    [(CAFETERIA, 0.8), (CATS, 1.25)],  # further ones in tests/deep
+    ids=["cafeteria", "cats"],
 )
 def test_noise_of_the_wrong_scale_is_found(text: str, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_scale(text, scale, monkeypatch)
+
+
+def check_scale(text: str, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise of the wrong scale is found."""
     found = run(text, monkeypatch, fast(11, scale=scale))
     assert not found.passed
     assert verdicts(found)["noise"] == "fail"
 
 
-def test_too_little_noise_from_the_real_sampler_is_found_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_noise_from_the_real_sampler_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = Noise.draw
 
     def shrunk(noise: Noise, units: list[int]) -> list[int]:
         return [u + round(0.8 * (d - u)) for u, d in zip(units, real(noise, units), strict=True)]
 
     monkeypatch.setattr(Noise, "draw", shrunk)
-    found = audit_choice(chosen(SALARIES), trials=30_000, seconds=30, seed=2)
+    found = audit_choice(chosen(SALARIES), trials=30_000, seconds=1e5, seed=2)
     assert verdicts(found)["noise"] == verdicts(found)["two tables"] == "fail"
-    assert found.seconds < 30
-
-
-def test_a_guesser_who_is_right_too_often_or_too_rarely_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for scale in (0.5, 2.0):
-        found = run(SALARIES, monkeypatch, fast(13, scale=scale), trials=16_000)
-        assert verdicts(found)["guesser"] == "fail"
-
-
-@pytest.mark.parametrize("text", [CAFETERIA, SALARIES])
-def test_a_shifted_centre_is_found(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert verdicts(run(text, monkeypatch, fast(17, shift=0.3)))["noise"] == "fail"
-
-
-@pytest.mark.parametrize("shape", ["uniform", "gap", "even"])
-def test_noise_of_the_wrong_shape_is_found(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert verdicts(run(SALARIES, monkeypatch, fast(19, shape=shape)))["noise"] == "fail"
-
-
-def test_noise_that_two_measurements_share_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(TWO_SUMS, monkeypatch, trials=10_000).passed
-    honest, kept = fast(23), {}
-
-    def reused(noise: Noise, units: list[int]) -> list[int]:
-        """The second sum gets the first one's noise, in its own scale."""
-        if noise.measurement.text == "SUM(b)" and len(units) in kept:
-            width = noise.mechanism.scale / noise.grid.step
-            return [u + round(z * width) for u, z in zip(units, kept[len(units)], strict=True)]
-        drawn = honest(noise, units)
-        width = noise.mechanism.scale / noise.grid.step
-        kept[len(units)] = [(d - u) / width for u, d in zip(units, drawn, strict=True)]
-        return drawn
-
-    assert verdicts(run(TWO_SUMS, monkeypatch, reused, trials=10_000))["independence"] == "fail"
 
 
 def test_noise_that_is_drawn_once_and_kept_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,7 +243,7 @@ def test_an_engine_that_fails_fails_the_audit(monkeypatch: pytest.MonkeyPatch) -
         raise EngineError
 
     monkeypatch.setattr(DuckDB, "aggregates", broken)
-    found = audit_choice(chosen(SALARIES), trials=2000, seed=1)
+    found = audit_choice(chosen(SALARIES), trials=2000, seconds=1e5, seed=1)
     assert not found.passed
     assert verdicts(found) == {"engine": "fail"}
 
@@ -325,20 +262,6 @@ def test_a_ledger_that_forgets_a_charge_is_found(monkeypatch: pytest.MonkeyPatch
 def _audit_plan(text: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         return make_audit_plan(chosen(text), Path(folder), np.random.default_rng(4), lambda _s, _w: None)
-
-
-@pytest.mark.parametrize(("text", "audits"), [(SALARIES, 200), (CATS, 60)], ids=["salaries", "cats"])
-def test_false_alarms_are_as_rare_as_stated(text: str, audits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many audits of an honest sampler; seeded, so that chance decided once and for all."""
-    audit_plan, failed = _audit_plan(text), {0.1: 0, 1e-3: 0}
-    for seed in range(audits):
-        monkeypatch.setattr(Noise, "draw", fast(1000 + seed))
-        played = play(audit_plan, 500, Watch(1e9, lambda: 0.0, lambda _s, _w: None))
-        for rate in failed:
-            checks = chance_checks(audit_plan, played, rate / played.tests)
-            failed[rate] += any(c.verdict == "fail" for c in checks)
-    assert failed[1e-3] <= 1
-    assert 0 < failed[0.1] <= 0.15 * audits  # at most a tenth is expected; none would mean that no test ever speaks
 
 
 def test_every_test_gets_its_share_of_the_false_alarm_rate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,7 +301,7 @@ def test_time_stops_the_drawing_and_progress_is_told(monkeypatch: pytest.MonkeyP
 
 def test_the_same_seed_makes_the_same_tables_and_never_the_same_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("guessproof.auditing.run.examine", lambda *_: ())
-    one, other = (audit_choice(chosen(SALARIES), trials=2000, seed=9) for _ in range(2))
+    one, other = (audit_choice(chosen(SALARIES), trials=2000, seconds=1e5, seed=9) for _ in range(2))
     expected = [[c.expected for c in found.checks if c.name.startswith("guesser")] for found in (one, other)]
     measured = [[c.measured for c in found.checks if c.name.startswith("noise")] for found in (one, other)]
     assert expected[0] == expected[1]

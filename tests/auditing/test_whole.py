@@ -15,9 +15,8 @@ from guessproof.choosing import Choice, choose
 from guessproof.choosing.frequent import GroupThreshold
 from guessproof.errors import InfeasibleError
 from guessproof.mechanisms.sampling import pick, sampler
-from guessproof.noise import FollowingNoise
 from guessproof.plan import loads_plan
-from guessproof.sql import aggregate_reader, publication
+from guessproof.sql import aggregate_reader
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +38,7 @@ def choose_form(name: str, folder: Path) -> Choice:
 
 
 def play(choice: Choice) -> Audit:
-    return audit_choice(choice, trials=2000, seconds=20, seed=2)
+    return audit_choice(choice, trials=2000, seconds=1e5, seed=2)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -82,21 +81,9 @@ def test_a_sharper_choice_of_ranks_is_found(tmp_path: Path, monkeypatch: pytest.
     assert fails(choose_form("median of persons", tmp_path), "noise, MEDIAN")
 
 
-def test_questions_that_do_not_exclude_each_other_must_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publication, "find_families", lambda measured: (tuple(range(len(measured))),))
-    choice = choose_form("several", tmp_path)
-    assert fails(choice, "together")
-
-
 def test_groups_of_one_that_are_shown_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GroupThreshold, "least", 1)
     assert fails(choose_form("found", tmp_path), "found groups")
-
-
-def test_noise_that_follows_the_data_too_closely_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = FollowingNoise.scale_of
-    monkeypatch.setattr(FollowingNoise, "scale_of", lambda *given: true(*given) / 4)
-    assert fails(choose_form("smooth", tmp_path), "movement")
 
 
 def test_a_second_way_to_join_one_table_is_refused(tmp_path: Path) -> None:

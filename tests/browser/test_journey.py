@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from web.running import CAFETERIA, CALCULATION, Served, serving
+from web.running import CALCULATION, serving
 
 from browser.conftest import TABLE
-from browser.pages import drawn, held, load, press, reach, settled, write
+from browser.pages import held, press, reach, settled, write
 from guessproof.ledger import Ledger
 
 Tab = Callable[..., Page]
-OPEN = "document.querySelectorAll('details').forEach((node) => { node.open = true; })"
 
 
 def test_from_a_file_to_a_report(tmp_path: Path, tab: Tab) -> None:
@@ -54,51 +52,3 @@ def test_from_a_file_to_a_report(tmp_path: Path, tab: Tab) -> None:
         uploads = found.shop.folder.uploads
         assert (uploads / "cafeteria.csv").exists()
     assert not uploads.exists()
-
-
-def test_the_refused_part_is_underlined_while_typing(page_served: Served, tab: Tab) -> None:
-    page = tab(page_served.address)
-    load(page, CAFETERIA)
-    settled(page)
-    page.locator("#sql").fill("SELECT AVG(RANDOM() * time) AS m FROM t")
-    expect(page.locator(".sql mark")).to_contain_text("RANDOM()")
-    expect(page.locator("#sql")).to_have_attribute("aria-invalid", "true")
-    page.locator("#sql").fill(CAFETERIA["query"]["sql"])
-    expect(page.locator("#sql")).to_have_attribute("aria-invalid", "false")
-    assert page.locator(".sql mark").count() == 0
-
-
-def test_two_tabs_have_one_budget(page_served: Served, tab: Tab) -> None:
-    mine, other = copy.deepcopy(CAFETERIA), copy.deepcopy(CAFETERIA)
-    mine["data"]["name"] = other["data"]["name"] = "shared"
-    other["accuracy"]["within"] = 1.4
-    page_served.ask("POST", "/api/budget/open", {"state": mine, "name": "shared", "budget": "5"})
-    first, second = tab(page_served.address), tab(page_served.address)
-    for page, state in ((first, mine), (second, other)):
-        load(page, state)
-        settled(page)
-        page.locator("#offer").click()
-        expect(page.locator("#confirm")).to_be_visible()
-    first.locator("#confirm").click()
-    expect(first.locator("#answer")).to_contain_text("mean_time = ")
-    ledger = Ledger(page_served.shop.folder.root / "guessproof.ledger")
-    spent = ledger.standing("shared").epsilon
-    second.locator("#confirm").click()
-    expect(second.locator("#release-error")).to_contain_text("nothing was charged")
-    assert ledger.standing("shared").epsilon == spent > 0
-
-
-def test_it_is_accessible_in_light_and_dark(page_served: Served, tab: Tab) -> None:
-    axe = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-    page = tab(page_served.address, bypass_csp=True)
-    load(page, CAFETERIA)
-    settled(page)
-    drawn(page)
-    page.evaluate(OPEN)
-    page.evaluate(axe)
-    expect(page.locator("#chart-room th")).to_contain_text(["from ε", "to ε", "limit", "allows", "because"])
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
-        assert [(v["id"], [n["target"] for n in v["nodes"]][:4]) for v in serious] == []

@@ -13,7 +13,7 @@ from guessproof.choosing import Choice, choose
 from guessproof.errors import InfeasibleError, PlanError, QueryError
 from guessproof.meaning import meaning
 from guessproof.plan import Plan, load_plan, loads_plan
-from guessproof.world.metrics import Clamped
+from guessproof.world.distances import Clamped
 
 ATTACKER = '[attacker]\ngoal = "time within 2"\nadvantage = 0.05'
 AT = ATTACKER + "\nat = { time = 20 }"
@@ -42,7 +42,7 @@ def test_the_papers_salaries() -> None:
     choice = choose(
         plan("SELECT SUM(salary) AS total FROM t", columns, '[attacker]\ngoal = "salary within 100"\nadvantage = 0.1')
     )
-    assert choice.epsilon_per_unit["salary"] == pytest.approx(0.0019252, abs=5e-8)
+    assert 0.999 * 0.0019252 <= choice.epsilon_per_unit["salary"] <= 0.0019253  # proven within 0.1 %
     assert choice.advantage is not None
     assert min(abs(choice.advantage.worst_at - t) for t in (1772.6, 2227.4)) < 0.5  # pyright: ignore[reportOptionalOperand]
     assert choice.epsilon == pytest.approx(2000 * choice.epsilon_per_unit["salary"])
@@ -124,6 +124,23 @@ def test_an_unknown_prior_has_the_prior_free_answer() -> None:
     choice = choose(plan("SELECT SUM(time) AS s FROM t", columns, ATTACKER))
     assert choice.epsilon == pytest.approx(4 * math.atanh(0.05), rel=1e-9)
     assert choice.posterior is None
+
+
+@pytest.mark.parametrize(
+    ("column", "query", "goal"),
+    [
+        ("levels = [0, 1]", "SELECT COUNT(*) AS n FROM t WHERE smoker = 1", "smoker exactly"),
+        ("levels = [0, 1, 2]", "SELECT COUNT(*) AS n FROM t WHERE smoker = 0", "smoker exactly"),
+        ("bounds = [0, 100]", "SELECT COUNT(*) AS n FROM t WHERE smoker BETWEEN 30 AND 40", "smoker within 5"),
+    ],
+)
+def test_numbers_that_nothing_is_known_of_are_as_far_apart_as_a_filter_tells(
+    column: str, query: str, goal: str
+) -> None:
+    columns = {"smoker": f'{column}\nprior = "unknown"'}
+    found = choose(plan(query, columns, f'[attacker]\ngoal = "{goal}"\nadvantage = 0.1'))
+    assert found.epsilon == pytest.approx(4 * math.atanh(0.1), rel=1e-9)
+    assert found.epsilon <= 4 * math.atanh(0.1)
 
 
 def test_the_budget_is_a_bound_as_well() -> None:
@@ -211,14 +228,6 @@ def test_json_has_what_the_product_promises() -> None:
     ):
         assert key in found
     assert any("assumed known" in text for text in found["assumptions"])
-
-
-def test_explaining_an_epsilon_for_a_plan() -> None:
-    found = meaning(cafeteria(AT, "[accuracy]\nwithin = 1.5"), 1.0)
-    kept = {k.name: k.kept for k in found.limits}
-    assert kept == {"attacker": True, "accuracy": False}
-    assert found.errors["mean_time"] == pytest.approx(-math.log(0.05))
-    assert found.to_dict()["general"]["epsilon"] == 1.0
 
 
 def test_a_profile_for_one_who_took_part_under_values() -> None:

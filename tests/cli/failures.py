@@ -36,7 +36,7 @@ PLAN_FAILURES = (
     Failure("the plan is not TOML", "toml.toml", 2, "plan", "is not closed", "close it with ]", "plan", 1),
     Failure("a table or key that there is not", "key.toml", 2, "plan", "is not a table of a plan", "did you mean attacker?", "atacker", 21),
     Failure("a value that cannot be meant", "much.toml", 2, "plan", "must be at most 1", "for 10 % write 0.1", "attacker.advantage", 24),
-    Failure("a query that is not understood", "sql.toml", 2, "query", "COUNTS of an aggregate is not supported", "outputs can use", "query.sql", 11),
+    Failure("a query that is not understood", "sql.toml", 2, "query", "there is no function COUNTS", "outputs can use", "query.sql", 11),
     Failure("an option that there is not", "plan.toml --nonsense", 2, "usage", "No such option: --nonsense", "see --help"),
 )  # fmt: skip
 

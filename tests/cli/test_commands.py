@@ -33,7 +33,7 @@ def test_choose_gives_the_library_s_own_number() -> None:
     assert answer["prior_free_epsilon"] == pytest.approx(4 * 0.0500417292784913 / 120, rel=1e-9)  # artanh(0.05)
     assert answer["narrower_prior_epsilon"] > answer["epsilon"] > answer["wider_prior_epsilon"]
     assert answer["advantage"]["bound"] <= 0.05
-    assert answer["belief"]["status"] == "exact"
+    assert answer["belief"]["attack"] == pytest.approx(answer["belief"]["bound"], rel=1e-5)
 
 
 def test_choose_without_a_true_value_finds_the_worst() -> None:
@@ -112,24 +112,6 @@ def test_papers_gives_one_verdict_or_all() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_papers_draws_the_figures_of_the_works(tmp_path: Path) -> None:
-    folder = tmp_path / "made" / "figures"
-    drawn = json.loads(run("papers", "--figures", str(folder), "--json").stdout)["figures"]
-    names = {f"{work}-figure-{n}" for work, n in (("lp", "1"), ("lp", "2a"), ("lp", "2b"), ("mxk", "1"))}
-    names |= {f"kr-figure-{n}" for n in (1, 2, 3)} | {"slides-plot"}
-    assert {Path(name).name for name in drawn} == {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
-    assert {path.name for path in folder.iterdir()} == {Path(name).name for name in drawn}
-    for path in folder.iterdir():
-        content = path.read_bytes()
-        assert content.startswith(b"\x89PNG" if path.suffix == ".png" else b"<svg")
-        assert len(content) > 2000
-        assert b"NaN" not in content or path.suffix == ".png"
-    table_3 = (folder / "kr-figure-2.svg").read_text(encoding="utf-8")
-    assert all(f"ε = {epsilon}" in table_3 for epsilon in ("0.51", "1.30", "2.04"))
-    table_4 = (folder / "kr-figure-3.svg").read_text(encoding="utf-8")
-    assert all(f"ε = {epsilon}" in table_4 for epsilon in ("1.09", "1.21", "2.10"))
-
-
 def test_figures_are_not_drawn_over_a_file(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("kept", encoding="utf-8")
@@ -181,9 +163,10 @@ SEVERAL = ("choose", "--prior", "rent: normal(700, 200)", "--prior", "loan: norm
 
 def test_choose_calculates_a_formula_of_several_attributes() -> None:
     words = (*SEVERAL, "--goal", "rent + loan within 50", "--advantage", "0.05")
-    assert asked(*words)["epsilon"] == pytest.approx(0.00168046, rel=1e-5)  # one normal number, sd 250
-    shown = run(*words, "--at", "rent=700,loan=300").stdout
-    assert "0.00175191" in shown
+    assert 0.999 * 0.00168046 <= asked(*words)["epsilon"] <= 0.00168047  # one normal number, sd 250; the private side
+    stated = asked(*words, "--at", "rent=700,loan=300")["epsilon"]
+    assert 0.999 * 0.00175191 <= stated <= 0.00175191 * (1 + 1e-5)  # found by search, on the private side
+    assert f"{stated:.6g}" in run(*words, "--at", "rent=700,loan=300").stdout
     known = ("--goal", "rent within 50", "--at", "rent=650", "--knows", "rent + loan: 900,1000")
     assert asked(*SEVERAL, *known, "--advantage", "0.1")["prior"] == pytest.approx(0.316063, abs=1e-5)
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 WITHOUT_TABLE = (
     ("choose", "plan.toml"),
     ("explain", "plan.toml", "--epsilon", "1"),
-    ("audit", "plan.toml", "--trials", "2000", "--seconds", "10"),
+    ("audit", "plan.toml", "--trials", "2000", "--seconds", "100000"),
     ("report", "plan.toml", "-o", "page.html"),
     ("init", "--template", "average", "--column", "time", "-o", "new.toml"),
 )
@@ -83,6 +83,22 @@ def test_an_unexpected_failure_shows_no_text(
         room.main()
     assert stopped.value.code == 1
     assert "SECRET" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("--debug", "check", "plan.toml"), ("check", "plan.toml", "--debug")])
+def test_its_place_is_shown_where_that_is_asked_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    def broken(_: object) -> None:
+        raise ValueError("what nobody foresaw")
+
+    monkeypatch.setattr("guessproof.plan.load_plan", broken)
+    shown, hidden = run(*words), run(*(word for word in words if word != "--debug"))
+    assert (shown.returncode, hidden.returncode) == (1, 1)
+    assert "ValueError: what nobody foresaw" in shown.stderr
+    assert "in broken" in shown.stderr
+    assert "Traceback" not in hidden.stderr
+    assert folder.exists()
 
 
 def test_the_manual_is_current() -> None:

@@ -8,11 +8,10 @@ import shutil
 import sys
 from pathlib import Path
 
+import commands
 import pytest
-from typer.testing import CliRunner
 
 import guessproof.cli.story as story
-from guessproof.cli.app import app
 from guessproof.cli.printing import command, program
 
 EXAMPLE = Path(__file__).parents[2] / "examples/survey"
@@ -21,8 +20,8 @@ PRINTED = re.compile(rf"(?:{BEFORE})[^:\n]*:\s+(guessproof .+)$", re.MULTILINE)
 
 
 def run(line: str) -> str:
-    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, shlex.split(line)[1:], catch_exceptions=False)
-    assert done.exit_code == 0, (line, done.output)
+    done = commands.run(*shlex.split(line)[1:], COLUMNS="200")
+    assert done.returncode == 0, (line, done.output)
     return done.output
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import commands
 import jsonschema
 import pytest
 
@@ -60,6 +63,33 @@ def test_golden_json_fits_its_schema(path: Path) -> None:
         if key in COMMANDS[path.stem].get("required", ()):
             with pytest.raises(jsonschema.ValidationError):  # the schema asks for every key that it requires
                 fits(path.stem, {k: v for k, v in document.items() if k != key})
+
+
+def test_what_a_test_prints_is_held_to_its_schema() -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        commands.check_json(("doctor", "--json"), '{"version": 1, "parts": []}')
+    with pytest.raises(json.JSONDecodeError):
+        commands.check_json(("doctor", "--json"), "{} {}")
+    commands.check_json(("doctor", "--json"), '{"version": "1", "parts": []}')
+
+
+def test_an_edited_ledger_and_a_median_fit_their_schemas(cats: Path) -> None:
+    with closing(sqlite3.connect(cats / "guessproof.ledger")) as file, file:
+        for (trigger,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            file.execute(f'DROP TRIGGER "{trigger}"')
+        table = file.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchone()[0]
+        columns = [row[1] for row in file.execute(f"PRAGMA table_info('{table}')")]
+        file.execute(f'UPDATE "{table}" SET "{columns[-1]}" = "{columns[-1]}" || 1')
+    found = json.loads(commands.run("ledger", "verify", "--json").stdout)
+    assert found["ok"] is False
+    assert {"entry", "what"} == set(found["defects"][0])
+    (cats / "median.toml").write_text(
+        'data = { name = "m", source = "cats.csv", table = "t", protects = "records" }\n'
+        'query.sql = "SELECT MEDIAN(weight) AS m FROM t"\n'
+        "columns.weight = { bounds = [0, 10], step = 1 }\nrelease.epsilon = 1.0\n"
+    )
+    (noise,) = json.loads(commands.printed("choose", "median.toml", "--json"))["noise"]
+    assert noise["picked_from"] == {"values": 11, "lowest": 0.0, "highest": 10.0}
 
 
 def test_every_command_has_a_schema_and_a_golden_document() -> None:

@@ -25,33 +25,13 @@ class TestDuckDB(EngineContract):
 
 
 class TestPostgres(EngineContract):
+    """Further plans that are drawn, and texts in every storage, are asked in tests/deep."""
+
+    test_same_answers_of_texts = test_more_drawn_plans = None
+
     @pytest.fixture
     def harness(self, postgres: Place) -> Harness:
         return PostgresHarness(postgres)
-
-
-class OtherForm(EngineContract):
-    """Another form that DuckDB reads: what depends on its SQL alone need not be shown again."""
-
-    test_same_answers = test_same_answers_of_texts = test_more_drawn_plans = None
-
-
-class TestCsv(OtherForm):
-    @pytest.fixture
-    def harness(self) -> Harness:
-        return DuckDBHarness("csv")
-
-
-class TestParquet(OtherForm):
-    @pytest.fixture
-    def harness(self) -> Harness:
-        return DuckDBHarness("parquet")
-
-
-class TestFrame(OtherForm):
-    @pytest.fixture
-    def harness(self) -> Harness:
-        return DuckDBHarness("frame")
 
 
 # The suite itself.

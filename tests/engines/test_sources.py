@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
-import os
+import shutil
 import subprocess
 import sys
 import traceback
@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from each import check_each
 
 from engines.tables import FORMS, opened, write
 from guessproof.engines import open_engine
@@ -70,20 +71,23 @@ def test_a_table_without_rows(tmp_path: Path, form: str) -> None:
         assert sum(batch.num_rows for batch in engine.batches("SELECT x FROM t")) == 0
 
 
-@pytest.mark.parametrize("name", AWKWARD)
 @pytest.mark.parametrize("form", FORMS)
-def test_awkward_paths_mean_one_file(tmp_path: Path, name: str, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_awkward_paths_mean_one_file(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    if form == "duckdb":
-        name = name.replace("\\", "")  # DuckDB itself takes it for a slash
-    name = name.removesuffix("csv") + form
     for other in ("aXbYc", "a", "b"):  # files that a pattern would also take
         write(tmp_path, [{"x": 2.0}] * 9, form, name=f"{other}.{form}")
     plain = write(tmp_path, [{"x": 1.5}], form, name=f"plain.{form}")
-    os.rename(plain, name)
-    for source in (name, str(tmp_path / name)):
-        with open_engine(source, "t") as engine:
-            assert engine.aggregates("SELECT SUM(TRY_CAST(x AS DOUBLE)) FROM t") == [(1.5,)]
+
+    def check(name: str) -> None:
+        if form == "duckdb":
+            name = name.replace("\\", "")  # DuckDB itself takes it for a slash
+        name = name.removesuffix("csv") + form
+        shutil.copy(plain, name)
+        for source in (name, str(tmp_path / name)):
+            with open_engine(source, "t") as engine:
+                assert engine.aggregates("SELECT SUM(TRY_CAST(x AS DOUBLE)) FROM t") == [(1.5,)]
+
+    check_each({name: name for name in AWKWARD}, check)
 
 
 def test_links_and_parquet_folders_and_patterns(tmp_path: Path) -> None:

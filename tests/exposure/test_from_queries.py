@@ -25,7 +25,7 @@ from guessproof.guarantee import (
     metric_to_dict,
 )
 from guessproof.plan import Plan
-from guessproof.world.metrics import Discrete, Matrix, Outcome
+from guessproof.world.distances import Discrete, Matrix, Outcome
 
 NUMBERS = [0.0, 5.0, 10.0, 10.5, 20.0, 40.0]
 LABELS = ["a", "b", "c"]

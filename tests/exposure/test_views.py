@@ -17,7 +17,7 @@ from guessproof.errors import GoalError, InfeasibleError
 from guessproof.exposure import Attacker, Exposure
 from guessproof.exposure.views import AttackView, CombinationView, views
 from guessproof.guarantee import VALUES, Guarantee
-from guessproof.world.metrics import Matrix
+from guessproof.world.distances import Matrix
 
 G, H = "abc", "uv"
 PRIORS = {"g": {"a": 0.5, "b": 0.3, "c": 0.2}, "h": {"u": 0.6, "v": 0.4}}

@@ -23,9 +23,8 @@ from guessproof.guarantee import (
     total_of_dicts,
     unit_named,
 )
-from guessproof.risk.profile import RiskProfile
-from guessproof.world.line_form import LineForm, LineMetric, Multiple
-from guessproof.world.metrics import Discrete, Matrix
+from guessproof.risk import RiskProfile
+from guessproof.world.distances import Discrete, LineForm, LineMetric, Matrix, Multiple
 
 POINTS = (-7.0, -2.0, 0.0, 1.5, 4.0, 11.0)
 

@@ -21,6 +21,7 @@ from laws.strategies import cases, law, numbers, powers, priors, slow_law, world
 
 SIDES = ("upper", "lower")
 SETTLED = 1e-12  # rounding that a chain of a few operations may leave
+PROVEN = 2e-5  # relative width of brackets for curved densities, which are made of pieces
 CONTINUOUS = tuple(k for k in KINDS if k != "empirical")
 
 
@@ -144,16 +145,20 @@ def test_a_change_of_unit_changes_nothing(case: Case, unit: float) -> None:
     assert_same(attack(case), attack(other, scale=unit), case.epsilon)
     # Without a scale, ε is per unit.
     per_unit = attack(other).epsilon(advantage=0.05 * (1 - case.probability()))
-    assert per_unit * unit == pytest.approx(
-        attack(case).epsilon(advantage=0.05 * (1 - case.probability())), rel=1e-8, abs=0
-    )
+    plain = attack(case).epsilon(advantage=0.05 * (1 - case.probability()))
+    assert per_unit * unit == pytest.approx(plain, rel=_width(case), abs=0)
 
 
 @law
 @given(cases(kinds=("normal", "uniform", "laplace", "empirical")), st.integers(-50, 50))
 def test_the_origin_and_the_direction_of_the_axis_do_not_matter(case: Case, shift: int) -> None:
-    assert_same(attack(case), attack(_moved(case, shift)), case.epsilon, rel=1e-8)
+    assert_same(attack(case), attack(_moved(case, shift)), case.epsilon, rel=_width(case))
     assert_same(attack(case), attack(_mirrored(case)), case.epsilon)
+
+
+def _width(case: Case) -> float:
+    """How far two answers to one question may lie apart: what is made of exact pieces only by rounding."""
+    return PROVEN if case.kind == "normal" else 1e-8
 
 
 def _moved(case: Case, shift: float) -> Case:
@@ -178,7 +183,7 @@ def _mirrored(case: Case) -> Case:
     return replace(case, parameters=parameters, true_value=-case.true_value)
 
 
-def assert_same(one: Any, other: Any, epsilon: float, rel: float = 1e-9) -> None:
+def assert_same(one: Any, other: Any, epsilon: float, rel: float = PROVEN) -> None:
     assert other.prior == pytest.approx(one.prior, rel=rel, abs=0)
     for side in SIDES:
         a, b = (question.posterior(epsilon=epsilon, side=side) for question in (one, other))
@@ -268,6 +273,16 @@ def test_merging_wrong_categories_changes_nothing(weights: list[float], epsilon:
 def test_a_fixed_goal_around_the_true_value_is_the_same_goal(case: Case) -> None:
     fixed = fixed_attack(product_prior(case.kind, case.parameters), (case.low, case.high))
     assert_same(attack(case), fixed, case.epsilon)
+
+
+@pytest.mark.parametrize("ends", [(0.0, math.inf), (-math.inf, 0.0), (3.0, math.inf), (-math.inf, 3.0)])
+def test_a_goal_without_an_end_is_one_that_ends_where_nobody_is(ends: tuple[float, float]) -> None:
+    """With ε up to its rate, the tails of a Laplace prior weigh nothing beyond 200 scales."""
+    far = max(ends[0], -1000.0), min(ends[1], 1000.0)
+    for epsilon in (1e-9, 0.1, 0.8):
+        endless, ended = (fixed_attack(gp.laplace(0, 1), pair) for pair in (ends, far))
+        assert ended.advantage(epsilon=epsilon).bound > 0.01 * epsilon
+        assert_same(ended, endless, epsilon)
 
 
 @law
@@ -368,11 +383,12 @@ def test_an_array_of_epsilons_is_many_questions(case: Case, epsilons: list[float
         assert np.shape(together.bound) == (len(epsilons) + 1,)
         for k, epsilon in enumerate([0.0, *epsilons]):
             alone = question.posterior(epsilon=epsilon, side=side)
-            assert together.bound[k] == pytest.approx(alone.bound, rel=1e-11, abs=1e-300)
-            assert together.attack[k] == pytest.approx(alone.attack, rel=1e-11, abs=1e-300)
+            # Pieces that one ε divides stay divided: proven before and after, within 0.1 % (issue 43).
+            assert together.bound[k] == pytest.approx(alone.bound, rel=1e-6, abs=1e-300)
+            assert together.attack[k] == pytest.approx(alone.attack, rel=1e-6, abs=1e-300)
     gains = question.advantage(epsilon=np.array(epsilons))
     for k, epsilon in enumerate(epsilons):
-        assert gains.bound[k] == pytest.approx(question.advantage(epsilon=epsilon).bound, rel=1e-10, abs=0)
+        assert gains.bound[k] == pytest.approx(question.advantage(epsilon=epsilon).bound, rel=1e-5, abs=0)
 
 
 @law
@@ -466,9 +482,9 @@ def test_the_whole_range_is_exact(case: Case, epsilon: float) -> None:
     prior = case.prior()
     bracket = attack(case).posterior(epsilon=epsilon)
     truth = float(tent.posterior(prior, case.low, case.high, epsilon))
-    assert bracket.bound == pytest.approx(truth, rel=1e-6, abs=0)
+    assert bracket.bound == pytest.approx(truth, rel=PROVEN, abs=0)
     lowest = float(tent.posterior(prior, case.low, case.high, epsilon, "lower"))
-    assert attack(case).posterior(epsilon=epsilon, side="lower").bound == pytest.approx(lowest, rel=1e-6, abs=1e-15)
+    assert attack(case).posterior(epsilon=epsilon, side="lower").bound == pytest.approx(lowest, rel=PROVEN, abs=1e-15)
 
 
 @pytest.mark.parametrize("case", EXTREME, ids=lambda c: f"{c.kind} {c.true_value}±{c.radius}")
@@ -510,17 +526,21 @@ def test_two_points_gain_in_proportion_to_a_tiny_epsilon(p: float, epsilon: floa
     )
 
 
+ROUNDING = 4e-15  # of beliefs: a rise is their difference
+
+
 @pytest.mark.parametrize("epsilon", [1e-12, 1e-9, 1e-6])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tiny_epsilon_gains_in_proportion(kind: str, epsilon: float) -> None:
     for case in random_cases(kind, 4, seed=33):
         truth = float(tent.advantage(case.prior(), case.low, case.high, epsilon, digits=50))
         bracket = attack(case).advantage(epsilon=epsilon)
-        assert bracket.bound == pytest.approx(truth, rel=1e-6, abs=0)
-        assert bracket.attack == pytest.approx(truth, rel=1e-6, abs=0)
+        assert truth * (1 - 1e-9) <= bracket.bound <= truth * (1 + PROVEN) + ROUNDING
+        assert truth * (1 - PROVEN) - ROUNDING <= bracket.attack <= truth * (1 + 1e-9) + ROUNDING
         loss = float(tent.advantage(case.prior(), case.low, case.high, epsilon, "lower", digits=50))
         either = attack(case).advantage(epsilon=epsilon, both=True)
-        assert either.bound == pytest.approx(max(truth, loss), rel=1e-6, abs=0)
+        most = max(truth, loss)
+        assert most * (1 - 1e-9) <= either.bound <= most * (1 + PROVEN) + ROUNDING
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -528,9 +548,8 @@ def test_a_tiny_limit_needs_a_tiny_epsilon(kind: str) -> None:
     for case in random_cases(kind, 3, seed=34):
         limit = 1e-12 * (1 - case.probability())
         epsilon = attack(case).epsilon(advantage=limit)
-        assert float(tent.advantage(case.prior(), case.low, case.high, epsilon, digits=50)) == pytest.approx(
-            limit, rel=1e-6, abs=0
-        )
+        reached = float(tent.advantage(case.prior(), case.low, case.high, epsilon, digits=50))
+        assert limit * (1 - PROVEN) - ROUNDING <= reached <= limit * (1 + 1e-9)
 
 
 @law

@@ -25,7 +25,7 @@ from guessproof.mechanisms.sampling import sampler
 from guessproof.mechanisms.smooth import SmoothLaplace
 
 FALSE_ALARM = 1e-6
-DRAWS = 12_000
+DRAWS = 6_000
 
 MECHANISMS = [
     Laplace(1, 1),

@@ -50,6 +50,22 @@ def test_the_first_release_pins_unit_and_columns(tmp_path: Path) -> None:
     assert verify(ledger.path).ok
 
 
+@pytest.mark.parametrize("key", ["linked_records", "copies"])
+@pytest.mark.parametrize("unit", ["values", "records"])
+def test_the_first_release_pins_how_much_one_unit_is(tmp_path: Path, unit: str, key: str) -> None:
+    """A charge of an earlier version says nothing of it, and the next release pins it."""
+    ledger, columns = opened(tmp_path), ("time",) if unit == "values" else ()
+    charged(ledger, "1", Protection(unit, columns))
+    charged(ledger, "2", Protection(unit, columns, **{key: 3}))
+    charged(ledger, "3", Protection(unit, columns, **{key: 3}))
+    head = ledger.head
+    for other in (1, 2, 4):
+        with pytest.raises(LedgerError, match=rf"with {key} = 3, and this plan with {key} = {other}\. Write {key} = 3"):
+            charged(ledger, "4", Protection(unit, columns, **{key: other}))
+    assert ledger.head == head
+    assert verify(ledger.path).ok
+
+
 def test_the_owner_widens_by_an_entry_and_not_to_what_was_public(tmp_path: Path) -> None:
     ledger = opened(tmp_path)
     charged(ledger, "1", values("time", public=("faculty",)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from guessproof.errors import EditedError, LedgerError
 from guessproof.ledger import Budget, Charged, Cost, Ledger, Protection, Recorded, Tally, verify
 from guessproof.ledger import session as sessions
 from guessproof.ledger.book import COLUMNS, Book, Entry, next_entry, read_chain, request_key
+from guessproof.ledger.checkpoint import read_standings, standings_body
 from guessproof.ledger.store_sqlite import SCHEMA, SqliteStore, SqliteTransaction
 from ledger.making import DESCRIBE, GUARANTEE, KEY, Clock, copied, edit, opened, pay
 
@@ -116,13 +118,16 @@ def test_a_charge_from_before_a_checkpoint_is_settled_once_and_in_work_until_the
 
 def test_pins_scans_amendments_and_budgets_outlive_a_checkpoint(home: Path) -> None:
     ledger = opened(home, "100")
-    asked = Protection("values", ("time",), ("day",), ("time",))
+    asked = Protection("values", ("time",), ("day",), ("time",), linked_records=2, copies=3)
     pay(ledger, "first", protection=asked)
     ledger.note("cafeteria", "looked", scan=True)
     ledger.amend("cafeteria", protect=["salary"], budget=Budget("200"))
-    wide = Protection("values", ("time", "salary"), ("day",), ("time",))
+    wide = replace(asked, columns=("time", "salary"))
     for number in range(16):
         pay(ledger, f"{number}", protection=wide)
+    assert ledger.account("cafeteria").pins.sizes == {"linked_records": 2, "copies": 3}
+    (kept,) = read_standings(standings_body({"cafeteria": ledger.account("cafeteria")})).values()
+    assert kept.pins == ledger.account("cafeteria").pins
     late = Ledger(ledger.path, clock=Clock())
     assert late.scanned("cafeteria")
     assert late.standing("cafeteria").budget == Budget("200")
@@ -132,6 +137,9 @@ def test_pins_scans_amendments_and_budgets_outlive_a_checkpoint(home: Path) -> N
         late.amend("cafeteria", protect=["day"])
     with pytest.raises(LedgerError, match="hides whether a value of time is missing"):
         pay(late, "known", protection=Protection("values", ("time", "salary"), (), (), ("time",)))
+    for key in ("linked_records", "copies"):
+        with pytest.raises(LedgerError, match=f"and this plan with {key} = 1"):
+            pay(late, key, protection=replace(wide, **{key: 1}))
     with pytest.raises(LedgerError, match="already open"):
         Ledger.create(ledger.path, "Cafeteria", Budget("1"))
 

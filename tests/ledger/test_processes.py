@@ -26,7 +26,7 @@ def started(*words: object) -> subprocess.Popen[str]:
 
 
 def finished(process: subprocess.Popen[str]) -> str:
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     return out
 
@@ -62,7 +62,7 @@ def test_killed_at_each_step_an_answer_may_be_lost_but_never_a_charge(
     ledger = opened(home)
     path = ledger.path
     process = started("release", path, "question", point)
-    assert process.communicate(timeout=60) == ("", "")
+    assert process.communicate(timeout=240) == ("", "")
     assert process.returncode == -signal.SIGKILL
     assert verify(path, ledger.head).ok
     account = Ledger(path).account("cafeteria")
@@ -111,7 +111,7 @@ def test_what_was_half_written_is_taken_back(tmp_path: Path) -> None:
     ledger = opened(tmp_path)
     head, size = ledger.head, ledger.path.stat().st_size
     process = started("spill", ledger.path)
-    assert process.communicate(timeout=60) == ("", "")
+    assert process.communicate(timeout=240) == ("", "")
     assert process.returncode == -signal.SIGKILL
     assert ledger.path.stat().st_size > size + 1_000_000  # it was on its way
     assert Path(f"{ledger.path}-journal").stat().st_size > 0

@@ -27,7 +27,9 @@ from guessproof.world.priors import (
     from_scipy,
     histogram,
     laplace,
+    mixture,
     normal,
+    truncated,
     uniform,
     unknown,
 )
@@ -46,8 +48,9 @@ def of(row: dict, mechanism, **more) -> Awareness:
 @pytest.mark.parametrize("row", ROWS[::2], ids=lambda row: f"{row['prior']}-{row['eps_per_unit']}")
 def test_laplace_on_the_identity_attains_the_tent(row):
     found = of(row, Laplace(1, row["eps_per_unit"])).supremum()
-    assert found.attack == pytest.approx(row["posterior_upper"], rel=1e-9)
-    assert row["posterior_upper"] * (1 - 1e-9) <= found.bound <= row["posterior_upper"] * (1 + 2e-4)
+    assert found.attack <= row["posterior_upper"] * (1 + 1e-9)
+    assert found.attack == pytest.approx(row["posterior_upper"], rel=2e-3)  # a bracket of cells, not a quadrature
+    assert row["posterior_upper"] * (1 - 1e-9) <= found.bound <= row["posterior_upper"] * (1 + 2e-3)
 
 
 @pytest.mark.parametrize("row", ROWS[1::4], ids=lambda row: f"{row['prior']}-{row['eps_per_unit']}")
@@ -62,7 +65,7 @@ def test_never_above_the_generic_answer(row):
     ):
         found = view.supremum()
         assert found.attack <= generic * (1 + 1e-9)
-        assert found.bound <= generic * (1 + 2e-4)
+        assert found.bound <= generic * (1 + 2e-3)
 
 
 def test_normal_prior_and_gaussian_noise():
@@ -73,7 +76,7 @@ def test_normal_prior_and_gaussian_noise():
     for y in (-10.0, 3.3, 20.0, 47.0):
         mean = variance * (20 * 6.28**-2 + y * noise.scale**-2)
         exact = norm.cdf(22, mean, math.sqrt(variance)) - norm.cdf(18, mean, math.sqrt(variance))
-        assert view.posterior(y) == pytest.approx(exact, rel=1e-9)
+        assert view.posterior(y) == pytest.approx(exact, rel=1e-6)
 
 
 def test_search_agrees_with_the_closed_form():
@@ -81,8 +84,9 @@ def test_search_agrees_with_the_closed_form():
     noise = Gaussian(1, 0.5, 1e-5)
     found = Awareness(noise, from_scipy(norm(20, 6.28)), goal=(18, 22)).supremum()
     exact = normal_gaussian(6.28, noise.scale, 2)
-    assert found.attack == pytest.approx(exact, rel=1e-8)
-    assert exact * (1 - 1e-9) <= found.bound <= exact * (1 + 2e-4)
+    assert found.attack <= exact * (1 + 1e-9)
+    assert found.attack == pytest.approx(exact, rel=1e-3)  # a bracket of cells, not a quadrature
+    assert exact * (1 - 1e-9) <= found.bound <= exact * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("mechanism", [Laplace(1, 0.4), Gaussian(1, 0.5, 1e-4), Cauchy(1, 0.4)], ids=repr)
@@ -113,7 +117,7 @@ def test_posterior_against_plain_integration(mechanism, response, curve):
     found = view.supremum()
     for y in (-4.0, 9.0, 19.4, 31.0):
         expected = joint(18, 22, y) / joint(-30, 70, y)
-        assert view.posterior(y) == pytest.approx(expected, rel=1e-6)
+        assert view.posterior(y) == pytest.approx(expected, rel=2e-5)
         assert expected <= found.bound * (1 + 1e-9)
     assert found.attack <= found.bound <= found.attack * 1.005
 
@@ -166,7 +170,7 @@ def test_categories_and_counts():
     for mechanism in (Geometric(1, 1), Laplace(1, 1)):
         found = Awareness(mechanism, cats, {"tabby"}, counted).supremum()
         assert found.attack == pytest.approx(exact, rel=1e-12)
-        assert found.bound == pytest.approx(exact, rel=1e-4)
+        assert found.bound == pytest.approx(exact, rel=1e-3)
     assert Awareness(Cauchy(1, 1), cats, {"tabby"}, counted).supremum().bound < exact
     view = Awareness(Geometric(1, 1), cats, {"tabby"}, counted)
     _, mass, after = view.whole_outcomes()
@@ -182,8 +186,19 @@ def test_histogram_prior():
     prior = histogram([0, 10, 20, 40], [0.2, 0.5, 0.3])
     found = Awareness(Laplace(1, 0.2), prior, goal=(8, 12)).supremum()
     grid = Awareness(Laplace(1, 0.2), prior, goal=(8, 12)).posterior(np.linspace(0, 40, 2001))
-    assert np.max(grid) <= found.attack * (1 + 1e-9)
-    assert found.bound <= found.attack * 1.0002
+    assert found.attack == pytest.approx(np.max(grid), rel=1e-3)
+    assert np.max(grid) <= found.bound <= found.attack * 1.002
+
+
+def test_mixtures_are_answered_from_the_safe_side():
+    """A part without mass between two others once broke the bounds: 0.418 was printed for 0.737."""
+    parts = mixture((0.5, normal(0, 1)), (0.5, normal(50, 1)))
+    for prior in (parts, truncated(parts, 40, 60), mixture((0.5, parts), (0.5, normal(9, 1)))):
+        view = Awareness(Laplace(1, 1), prior, goal=(49, 51))
+        found = view.supremum()
+        reached = float(np.max(view.posterior(np.linspace(45, 55, 2001))))
+        assert reached <= found.bound <= 1.001 * reached
+        assert found.attack == pytest.approx(reached, rel=1e-3)
 
 
 def test_average_success_of_the_best_guesser():

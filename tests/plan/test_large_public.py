@@ -1,11 +1,13 @@
-"""A prior `from` a public file of 100,000 rows, against sums over all of them."""
+"""Long lists: a prior `from` a public file of 100,000 rows, against sums over all of them, and many levels."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from counting import calls
 
 import guessproof as gp
 from guessproof.plan import loads_plan
@@ -41,3 +43,32 @@ def test_a_hundred_thousand_rows_agree_with_plain_sums(tmp_path: Path) -> None:
         found = attack.posterior(epsilon)
         assert found.status == "exact"
         assert float(found.bound) == pytest.approx(best, rel=1e-9)
+
+
+LEVELS = """
+[data]
+name = "d"
+source = "t.csv"
+protects = "values"
+[query]
+sql = "SELECT COUNT(*) AS n FROM t WHERE x = 'v1'"
+[columns.x]
+levels = [{levels}]
+{prior}
+"""
+
+
+def test_many_levels_and_their_shares_are_read_in_one_pass() -> None:
+    levels = [f"v{number}" for number in range(2000)]
+    shares = ", ".join(f"{level} = 1" for level in levels)
+    text = LEVELS.format(levels=str(levels)[1:-1], prior=f"prior = {{ categorical = {{ {shares} }} }}")
+    plan = loads_plan(text.replace("prior =", "# prior ="))
+    assert calls(lambda: loads_plan(text).attributes(), limit=600_000)  # each share with each level: four million
+    assert plan.columns["x"].levels == tuple(levels)
+
+
+def test_a_plan_of_a_megabyte_of_levels_takes_no_minutes() -> None:
+    text = LEVELS.format(levels=str(list(range(100_000)))[1:-1], prior="")
+    begun = time.process_time()
+    loads_plan(text)
+    assert time.process_time() - begun < 20  # half a second; each level with all before it takes a minute

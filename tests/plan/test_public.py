@@ -120,13 +120,13 @@ def test_the_confidential_source_is_refused_under_every_name(folder: Path) -> No
     os.link(folder / "secret.csv", folder / "hard.csv")
     names = ["secret.csv", "./secret.csv", "inner/../secret.csv", str(folder / "secret.csv"), "link.csv", "hard.csv"]
     for name in [*names, "inner/chain.csv", "door/secret.csv"]:
-        assert "confidential source" in refused(folder, name), name
+        assert "which is confidential" in refused(folder, name), name
     for source in ("link.csv", "hard.csv", "door/secret.csv"):
-        assert "confidential source" in refused(folder, "secret.csv", source)
+        assert "which is confidential" in refused(folder, "secret.csv", source)
     joint = PLAN.replace('columns.a = {{ prior = {{ from = "{public}" }} }}', "columns = {{ a = {{}}, b = {{}} }}")
-    assert "confidential source" in refused(folder, "hard.csv", text=joint + 'prior."(a, b)".from = "{public}"\n')
+    assert "which is confidential" in refused(folder, "hard.csv", text=joint + 'prior."(a, b)".from = "{public}"\n')
     absent = folder / "absent.csv"
-    assert "confidential source" in refused(folder, "absent.csv", str(absent))
+    assert "which is confidential" in refused(folder, "absent.csv", str(absent))
 
 
 def test_every_file_of_a_confidential_folder_or_pattern_is_refused(folder: Path) -> None:
@@ -137,9 +137,9 @@ def test_every_file_of_a_confidential_folder_or_pattern_is_refused(folder: Path)
     os.link(parts / "deep/three.csv", folder / "hard.csv")
     (folder / "link.csv").symlink_to(parts / "one.csv")
     for name in ("parts/one.csv", "parts/deep/three.csv", "hard.csv", "link.csv"):
-        assert "confidential source" in refused(folder, name, "parts"), name
+        assert "which is confidential" in refused(folder, name, "parts"), name
     for name in ("parts/one.csv", "link.csv"):
-        assert "confidential source" in refused(folder, name, "parts/*.csv"), name
+        assert "which is confidential" in refused(folder, name, "parts/*.csv"), name
     assert made(folder, "hard.csv", "parts/*.csv").attributes()
     assert made(folder, "p.csv", "parts").attributes()
 
@@ -169,4 +169,4 @@ def test_a_plan_loads_without_its_source_or_with_an_unreadable_one(folder: Path)
     assert made(folder, "p.csv").attributes()
     os.mkfifo(folder / "secret.csv")  # reading it would wait for ever
     assert made(folder, "p.csv").attributes()
-    assert "confidential source" in refused(folder, "secret.csv")
+    assert "which is confidential" in refused(folder, "secret.csv")

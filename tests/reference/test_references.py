@@ -210,13 +210,6 @@ def test_the_clipped_tent_is_the_optimum_of_a_capped_metric(prior, cdf, window, 
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_a_cap_that_never_binds_changes_nothing(side: str) -> None:
-    prior = tent.Uniform(-2, 5)
-    exact = float(tent.posterior(prior, 1, 3.3, 0.7, side))
-    assert float(clipped.posterior(prior, 1, 3.3, 0.7, 7, side)) == pytest.approx(exact, rel=1e-13, abs=0)
-
-
-@pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("goal", [(-0.5, 1.1), (-2.0, 0.5), (0.5, 2.4)])
 def test_clamped_tent_is_the_optimum_of_a_clamped_metric(goal: tuple[float, float], side: str) -> None:
     found = grid.posterior(

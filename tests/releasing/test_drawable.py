@@ -10,6 +10,7 @@ import math
 import random
 
 import pytest
+from each import check_each
 
 from guessproof.choosing import choose
 from guessproof.errors import GuessproofError
@@ -71,16 +72,16 @@ def tried(text: str, draw: random.Random) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_what_passes_can_be_drawn(seed: int) -> None:
-    draw = random.Random(seed)
-    tried(drawn_plan(draw, 12), draw)
+SEEDS = {str(seed): seed for seed in range(300)}
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_what_passes_can_be_drawn_at_any_size(seed: int) -> None:
-    draw = random.Random(seed)
-    tried(drawn_plan(draw, 300), draw)
+@pytest.mark.parametrize("widest", [12, 300])
+def test_what_passes_can_be_drawn(widest: int) -> None:
+    def check(seed: int) -> None:
+        draw = random.Random(seed)
+        tried(drawn_plan(draw, widest), draw)
+
+    check_each(SEEDS, check)
 
 
 def test_most_plans_of_ordinary_size_pass() -> None:

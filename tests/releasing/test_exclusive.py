@@ -6,12 +6,11 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
+import commands
 import pytest
 from choosing.plans import plan
-from typer.testing import CliRunner
 
 from guessproof.choosing import Choice, choose
-from guessproof.cli.app import app
 from guessproof.ledger import Ledger
 from guessproof.meaning import meaning
 from guessproof.plan import load_plan
@@ -140,11 +139,11 @@ epsilon = 1
 
 def test_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
-    shown = CliRunner().invoke(app, ["choose", str(tmp_path / "plan.toml")])
+    shown = commands.run("choose", str(tmp_path / "plan.toml"), "--full")
     assert "exclude each other" in shown.output
     (tmp_path / "t.csv").write_text("age\n20\n", encoding="utf-8")
-    page = CliRunner().invoke(app, ["report", str(tmp_path / "plan.toml"), "--output", str(tmp_path / "report.html")])
-    assert page.exit_code == 0, page.output
+    page = commands.run("report", str(tmp_path / "plan.toml"), "--output", str(tmp_path / "report.html"))
+    assert page.returncode == 0, page.output
     assert "exclude each other" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

@@ -166,6 +166,19 @@ def test_a_public_table_that_changes_under_way_is_seen(make: Maker) -> None:
         release(plan)
 
 
+@pytest.mark.parametrize("confidential", ["t", "people"])
+def test_no_other_name_of_a_confidential_table_is_public(postgres: Place, confidential: str) -> None:
+    """Neither the table nor a second one of the same persons, by its schema or in other capitals."""
+    fill_postgres(postgres)
+    postgres.con.execute("CREATE TABLE people (id integer, age integer)")
+    (schema,) = postgres.con.execute("SELECT current_schema()").fetchone() or ("",)
+    text = PLAN.format(source="env:DATABASE_URL", beside="").replace("[tables.p", f'[tables."{schema}.{confidential}"')
+    text = text.replace('protects = "values"', 'protects = "persons"\nperson = "grade"\nmax_rows = 1')
+    text += '[tables.people]\nperson = "id"\n'
+    with pytest.raises(SourceError, match="shows rows of a confidential table"):
+        _ = loads_plan(text).stored_digests
+
+
 def test_a_public_table_that_changes_between_check_and_query_is_seen(postgres: Place) -> None:
     """What was checked is what is read: the query's own snapshot is compared."""
     fill_postgres(postgres)
@@ -194,7 +207,7 @@ def test_a_scan_refuses_with_the_reason(make: Maker) -> None:
     [
         ('key = ["grade"]', "", "nothing says how many of its rows can match"),
         ('key = ["grade"]', 'key = ["grade", "Grade"]', "names a column twice"),
-        ('source = "grades.csv"', 'source = "staff.csv"', "is the confidential source"),
+        ('source = "grades.csv"', 'source = "staff.csv"', "is the table, which is confidential"),
         ('source = "grades.csv"', 'source = "nowhere.csv"', "there is no such file"),
         ('source = "grades.csv"', 'source = "env:DATABASE_URL"', "is no public file"),
         ('source = "grades.csv"', "", "there is no other table beside it"),

@@ -6,12 +6,11 @@ import random
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from engines import tables
-from typer.testing import CliRunner
 
 from guessproof.choosing import choose
-from guessproof.cli.app import app
 from guessproof.errors import LedgerError, PlanError, SourceError
 from guessproof.guarantee import guarantee_from_dict, guarantee_to_dict
 from guessproof.ledger import Budget, Ledger
@@ -89,6 +88,34 @@ def test_averages_by_group_of_persons_within_their_bound(folder: Path) -> None:
         found = {a.name: a.value for a in answer.answers if a.group == {"ward": ward}}
         assert found["n"] == pytest.approx(len(days), abs=0.1)
         assert found["mean"] == pytest.approx(sum(days) / len(days), abs=0.1)
+
+
+def heavy_tails(rng: random.Random) -> list[dict[str, Any]]:
+    """Persons with 1 to 100 rows, far from the middle of the bounds, whose values say nothing of how many they are."""
+    return [
+        {"patient": f"p{p}", "ward": rng.choice(WARDS), "days": rng.choice([6.0, 7.0, 8.0])}
+        for p in range(200)
+        for _ in range(int(100 ** rng.random()))
+    ]
+
+
+@pytest.mark.parametrize("by", ["", "ward"])
+def test_averages_weight_the_rows_of_a_person_in_sum_and_count_alike(tmp_path: Path, by: str) -> None:
+    """Persons with many rows count for `max_rows` in both, so the mean of such rows is the mean (it was 5 for 7)."""
+    rows = heavy_tails(random.Random(2))
+    tables.write(tmp_path, rows, "parquet", types=TYPES)
+    Ledger.create(tmp_path / "guessproof.ledger", "test", Budget("1e9"))
+    key, grouped = (f"{by}, ", f" GROUP BY {by}") if by else ("", "")
+    sql = f"SELECT {key}AVG(days) AS mean, VAR_POP(days) AS spread FROM t{grouped}"
+    answer = release(plan(tmp_path, sql, epsilon=1e7, max_rows=4))
+    weights = {row["patient"]: min(1.0, 4 / len(own)) for own in persons(rows) for row in own}
+    for found in answer.answers:
+        shown = [(row["days"], weights[row["patient"]]) for row in rows if not by or row[by] == found.group[by]]
+        whole = sum(w for _, w in shown)
+        mean = sum(x * w for x, w in shown) / whole
+        spread = sum((x - mean) ** 2 * w for x, w in shown) / whole
+        assert found.value == pytest.approx(mean if found.name == "mean" else spread, abs=1e-3)
+        assert mean == pytest.approx(7, abs=0.1)
 
 
 def test_groups_share_what_a_person_may_add(folder: Path) -> None:
@@ -193,7 +220,7 @@ def test_the_command_line_tells_of_persons(folder: Path) -> None:
     text = '[data]\nname = "test"\nsource = "t.parquet"\nprotects = "persons"\nperson = "patient"\nmax_rows = 3\n'
     text += '[query]\nsql = "SELECT COUNT(*) AS n FROM t"\n[release]\nepsilon = 1.0\n'
     (folder / "plan.toml").write_text(text)
-    shown = [run(command, str(folder / "plan.toml")) for command in ("choose", "release", "release")]
+    shown = [run(*words, str(folder / "plan.toml")) for words in (("choose", "--full"), ("release",), ("release",))]
     assert "ε for adding or removing a person │ 1" in shown[0]
     assert "All rows of one person (the rows that have the same patient)" in shown[0]
     answer = shown[1].partition("Charged")[0]
@@ -201,6 +228,6 @@ def test_the_command_line_tells_of_persons(folder: Path) -> None:
 
 
 def run(*words: str) -> str:
-    done = CliRunner().invoke(app, list(words), catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    done = commands.run(*words)
+    assert done.returncode == 0, done.output
     return " ".join(done.output.split())

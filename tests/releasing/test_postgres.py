@@ -10,14 +10,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import commands
 import psycopg
 import pytest
 from servers import Place
-from typer.testing import CliRunner
 
 import guessproof as gp
 from guessproof import addresses
-from guessproof.cli.app import app
 from guessproof.engines.postgres import Postgres
 from guessproof.errors import EngineError, InfeasibleError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
@@ -67,20 +66,19 @@ def written(folder: Path, text: str = PLAN) -> str:
 
 
 def told(*words: str, code: int = 0) -> str:
-    done = CliRunner().invoke(app, list(words), catch_exceptions=True)
-    shown = done.output + str(done.exception or "")
-    assert PASSWORD not in shown
-    assert done.exit_code == code or (code and done.exception), shown
-    return shown
+    done = commands.run(*words)
+    assert PASSWORD not in done.output
+    assert done.returncode == code, done
+    return done.output
 
 
 def test_the_whole_road(place: Place, tmp_path: Path) -> None:
     plan = written(tmp_path)
-    assert "belief after" in told("choose", plan)
+    assert "belief after" in told("choose", plan, "--full")
     released = json.loads(told("release", plan, "--json"))
     assert len(released["answers"]) == 2
     assert json.loads(told("release", plan, "--json"))["answers"] == released["answers"]  # paid for once
-    audited = " ".join(told("audit", plan, "--trials", "2000", "--seed", "1").split())
+    audited = " ".join(told("audit", plan, "--full", "--trials", "2000", "--seed", "1", "--seconds", "100000").split())
     assert "DuckDB in place of the plan's own database" in audited
     assert "Nothing more was found than was promised" in audited
     scanned = told("scan", plan, "--by", "ward", "--identities", "id", "--top", "3")
@@ -121,7 +119,7 @@ def slow(place: Place, tmp_path: Path) -> None:
 
 def test_a_time_out_after_the_charge(place: Place, tmp_path: Path) -> None:
     slow(place, tmp_path)
-    after_the_charge(tmp_path, timeout=0.5)
+    after_the_charge(tmp_path, timeout=3)  # the dry run must end in it, however busy the machine is
 
 
 def test_a_connection_killed_after_the_charge(place: Place, tmp_path: Path, postgres_server: str) -> None:

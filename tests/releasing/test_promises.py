@@ -19,8 +19,7 @@ from guessproof.mechanisms import sampling
 from guessproof.plan import Plan, load_plan, loads_plan, tables
 from guessproof.plan.identity import first_text, identity_text, request_of
 from guessproof.releasing import release
-from guessproof.world.line_form import Multiple
-from guessproof.world.metrics import Discrete
+from guessproof.world.distances import Discrete, Multiple
 from releasing.tables import budget, plan, table
 
 OLD = Path(__file__).parents[1] / "data" / "old_ledger"
@@ -233,6 +232,20 @@ def test_an_old_ledger_is_continued_and_pins_what_its_charges_say(old: Path) -> 
     answer = release(loads_plan(text.replace("rows = 20", "rows = 21"), folder=old))
     assert not answer.replayed
     assert sorted(ledger.account("values").pins.protected.values()) == ["age", "time"]
+    assert verify(ledger.path).ok
+
+
+def test_an_old_ledger_takes_how_much_one_unit_is_from_its_next_release(old: Path) -> None:
+    ledger = Ledger(old / "guessproof.ledger")
+    ledger.amend("values", budget=Budget("1000", advantage="0.9"))
+    text = (old / "mean.toml").read_text().replace("rows = 20", "rows = 21\nlinked_records = 2")
+    assert not release(loads_plan(text, folder=old)).replayed
+    for changed, words in (
+        (text.replace("linked_records = 2", ""), "linked_records = 2, and this plan with linked_records = 1"),
+        (text.replace("rows = 21", "rows = 21\ncopies = 2"), "copies = 1, and this plan with copies = 2"),
+    ):
+        with pytest.raises(LedgerError, match=words):
+            release(loads_plan(changed, folder=old))
     assert verify(ledger.path).ok
 
 

@@ -14,11 +14,8 @@ from servers import Place
 from sqlglot import exp
 
 import guessproof as gp
-from guessproof.addresses import SPARK, read_address
 from guessproof.choosing import Choice
 from guessproof.engines import Engine, open_engine
-from guessproof.engines.base import SparkSource
-from guessproof.engines.spark_session import open_remote
 from guessproof.errors import QueryError, SourceError
 from guessproof.plan.beside import read_from
 from guessproof.releasing.run import prepare_queries
@@ -188,22 +185,6 @@ def test_duckdb_tells_python_what_its_queries_compute_with(tmp_path: Path) -> No
         con.execute(f"CREATE TABLE p AS SELECT id, {columns} FROM (VALUES {rows}) AS rows(id, x)")
     with open_engine(str(tmp_path / "t.duckdb"), "t", public={"p": None}) as engine:
         assert not find_differences(engine)
-
-
-def test_spark_tells_python_what_its_queries_compute_with(spark: str) -> None:
-    columns = "c0 FLOAT, c1 DOUBLE, c2 DECIMAL(9, 2), c3 CHAR(4), c4 VARCHAR(9), c5 STRING, c6 BIGINT, c7 DATE"
-    held = "0.1, 0.1, 0.1, '0.1', ' a ', 'A', 9007199254740993, DATE '2020-02-29'"
-    session = open_remote(read_address("env:SPARK_REMOTE", what="remote", server=SPARK)).session
-    session.sql("CREATE TABLE told_t (grade STRING) USING parquet").collect()
-    session.sql(f"CREATE TABLE p (id INT, {columns}) USING parquet").collect()
-    try:
-        session.sql(f"INSERT INTO p VALUES (1, {held})").collect()
-        source = SparkSource(None, "env:SPARK_REMOTE")
-        with open_engine(source, "told_t", public={"p": None}) as engine:
-            assert not find_differences(engine)
-    finally:
-        for table in ("told_t", "p"):
-            session.sql(f"DROP TABLE {table}").collect()
 
 
 def test_a_time_that_python_does_not_have_is_refused_by_name(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from guessproof.errors import (
 from guessproof.mechanisms.gaussian import Gaussian, gdp_delta
 from guessproof.mechanisms.sampling import sampler
 from guessproof.plan import loads_plan
-from guessproof.releasing import Answer, add_noise, prepare_query, release, request_digest
+from guessproof.releasing import Answer, add_noise, prepare_query, release, request_digest, run
 from guessproof.writing import write_answers
 from releasing.tables import ROWS, budget, plan, table
 
@@ -127,6 +127,18 @@ def test_averages_of_noisy_counts_stay_finite_and_inside(folder: Path) -> None:
         assert 0 <= value <= 120
 
 
+def test_a_stated_error_reaches_both_ends_of_an_interval(folder: Path) -> None:
+    """The interval of a root is wider below: the error is the wider side."""
+    found = release(plan(folder, "SELECT SQRT(SUM(time)) AS y FROM t", epsilon=20)).answers[0]
+    assert found.value is not None
+    assert found.error is not None
+    assert found.low is not None
+    assert found.high is not None
+    below, above = found.value - found.low, found.high - found.value
+    assert abs(below - above) > 1e-9
+    assert found.error == max(below, above)
+
+
 def test_counts_are_whole_numbers(folder: Path) -> None:
     for k in range(10):
         value = release(plan(folder, "SELECT COUNT(*) AS y FROM t", epsilon=0.3 + k * 1e-5)).value
@@ -185,6 +197,15 @@ def test_the_same_request_is_answered_from_the_ledger(folder: Path) -> None:
     commented = plan(folder, PLAIN[0], "# a remark", epsilon=0.5)
     assert release(commented).replayed
     assert not release(plan(folder, PLAIN[0], epsilon=0.5000001)).replayed
+
+
+def test_a_request_that_another_process_paid_meanwhile_is_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = plan(folder, PLAIN[0], epsilon=0.5)
+    first = release(asked)
+    monkeypatch.setattr(run, "_find_settled", lambda *_: None)  # it was not there when this process looked
+    again = release(asked)
+    assert again.replayed
+    assert again.value == first.value
 
 
 def test_a_request_is_its_plan_and_nothing_that_is_computed_from_it(folder: Path) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import commands
 import pytest
-from typer.testing import CliRunner
 
 from guessproof.choosing import choose
 from guessproof.choosing.budgets import room_line
-from guessproof.cli.app import app
 from guessproof.errors import BudgetError
 from guessproof.ledger import Ledger
 from guessproof.plan import Plan, load_plan, loads_plan
@@ -46,8 +45,8 @@ def run(line: str | None) -> str:
     assert line is not None
     program, *words = shlex.split(line)
     assert program == "guessproof"
-    done = CliRunner().invoke(app, words, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    done = commands.run(*words)
+    assert done.returncode == 0, done.output
     return done.stdout
 
 
@@ -99,11 +98,11 @@ def test_a_paid_release_needs_no_room(folder: Path) -> None:
 def test_choose_prints_the_line_and_what_comes_then(folder: Path) -> None:
     text = PLAN.format(name="'test'", columns=COLUMNS, ledger="'guessproof.ledger'", more="")
     (folder / "my plan.toml").write_text(text)
-    shown = CliRunner().invoke(app, ["choose", "my plan.toml"], catch_exceptions=False).stdout
+    shown = commands.run("choose", "my plan.toml").stdout
     line = next(line.strip() for line in shown.splitlines() if "ledger open" in line)
     assert line == room_line(load_plan("my plan.toml"), choose(load_plan("my plan.toml")))
     assert "Then: guessproof release 'my plan.toml'" in shown
     run(line)
-    again = CliRunner().invoke(app, ["choose", "my plan.toml"], catch_exceptions=False).stdout
+    again = commands.run("choose", "my plan.toml").stdout
     assert "ledger open" not in again
     assert "Next: guessproof release 'my plan.toml'" in again

@@ -56,7 +56,7 @@ def test_four_states(folder: Path) -> None:
 
 
 def test_the_audit_plays_a_victim_who_changes_the_group(folder: Path) -> None:
-    found = audit(load_plan(folder / "plan.toml"), trials=2000, seed=1)
+    found = audit(load_plan(folder / "plan.toml"), trials=2000, seconds=1e5, seed=1)
     checks = {c.name: c for c in found.checks}
     assert not found.failures
     assert checks["storage"].measured == pytest.approx(1.0)  # both groups together moved as far as was promised

@@ -6,19 +6,18 @@ import math
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from choosing.plans import plan as short
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import guessproof as gp
-from guessproof.cli.app import app
 from guessproof.errors import PlanError
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import loads_plan
 from guessproof.plan.identity import first_text, request_of
-from guessproof.rounded import beside_error, within_bounds
+from guessproof.rounded import beside_error, margin, within_bounds
 from guessproof.schemas import schemas
 
 RECORDS = """
@@ -83,6 +82,40 @@ def test_the_nearest_possible_value_stands_beside_the_unbiased_one(tmp_path: Pat
     assert "nearest" in schemas()["$defs"]["number"]["properties"]
 
 
+WIDE = """
+[data]
+name = "visits"
+source = "visits.csv"
+protects = "records"
+[query]
+sql = "SELECT ward, day, COUNT(*) AS n, SUM(paid) AS paid FROM t GROUP BY ward, day"
+[columns.ward]
+levels = ["geburtshilfliche Station", "north"]
+[columns.day]
+edges = [2024-01-01, 2024-08-01, 2024-12-31]
+[columns.paid]
+bounds = [0, 1e12]
+[release]
+epsilon = 2
+"""
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "100", "130", "200"])
+def test_no_key_and_no_number_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    """However narrow the terminal is: a number that lost its last digits is another number."""
+    monkeypatch.chdir(tmp_path)
+    released(RECORDS, tmp_path)
+    (tmp_path / "visits.csv").write_text("ward,day,paid\nnorth,2024-02-01,7\n", encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(WIDE, encoding="utf-8")
+    shown = commands.run("release", "plan.toml", COLUMNS=columns).output
+    assert "…" not in shown.replace(" … ", "")
+    answers = gp.release(gp.load_plan("plan.toml")).answers
+    for row in answers:
+        words = (*map(str, row.group.values()), beside_error(row.value or 0.0, row.error), margin(row.error or 0.0))
+        lines = [line for line in shown.splitlines() if all(word in line for word in words)]
+        assert lines != [], (words, shown)
+
+
 def test_an_average_lies_in_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = {"time": "bounds = [0, 120]\nprior = { normal = { mean = 20, sd = 6 } }"}
     choice = gp.choose(short("SELECT AVG(time) AS mean FROM t", columns, "[release]\nepsilon = 0.001", rows=10))
@@ -104,7 +137,7 @@ def test_labels_are_words_for_people_and_change_no_request(tmp_path: Path, monke
     assert again.replayed
     assert again.answers == first.answers
     (tmp_path / "plan.toml").write_text(RECORDS + LABELS, encoding="utf-8")
-    shown: Any = CliRunner().invoke(app, ["release", "plan.toml"], env={"COLUMNS": "200"}).output
+    shown: Any = commands.run("release", "plan.toml", COLUMNS="200").output
     assert all(words in shown for words in ("Ward of the clinic", "number of visits", "the north wing", "south"))
     gp.report(gp.load_plan("plan.toml"), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -6,13 +6,12 @@ import datetime
 import json
 from pathlib import Path
 
+import commands
 import pytest
-from typer.testing import CliRunner
 
 import guessproof as gp
 from guessproof.auditing import audit
 from guessproof.choosing import choose
-from guessproof.cli.app import app
 from guessproof.errors import PlanError
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
@@ -56,7 +55,7 @@ def test_days_are_numbers(folder: Path) -> None:
     mean, at = (days_of(datetime.date(1980, m, d)) for m, d in ((6, 1), (5, 17)))
     days = gp.Attribute("born", prior=gp.normal(mean=mean, sd=3652.5))
     epsilon = gp.Attack(gp.within(days, 30), at={"born": at}).epsilon(advantage=0.1)
-    assert choice.noise_scale == pytest.approx(1 / epsilon / 40, rel=1e-6)
+    assert choice.noise_scale == pytest.approx(1 / epsilon / 40, rel=1e-5)  # bounds are proven within 5e-6
 
 
 @pytest.mark.parametrize("length", ["30 days", "720 hours", "30", "4.285714285714286 weeks"])
@@ -75,10 +74,10 @@ def test_a_time_is_told_as_a_time(folder: Path) -> None:
     again = release(plan)
     assert again.replayed
     assert again.answers == (row,)
-    shown = CliRunner().invoke(app, ["release", str(folder / "plan.toml")])
+    shown = commands.run("release", str(folder / "plan.toml"))
     assert show_time(row.value, row.error) in shown.output
     assert "days" in shown.output
-    found = json.loads(CliRunner().invoke(app, ["release", str(folder / "plan.toml"), "--json"]).output)
+    found = json.loads(commands.run("release", str(folder / "plan.toml"), "--json").output)
     assert found["answers"][0]["time"] == row.time
 
 
@@ -99,7 +98,7 @@ def test_hardly_any_noise_gives_the_plain_answer(folder: Path) -> None:
 
 
 def test_the_audit_plays_with_times(folder: Path) -> None:
-    found = audit(load_plan(folder / "plan.toml"), trials=2000, seed=3)
+    found = audit(load_plan(folder / "plan.toml"), trials=2000, seconds=1e5, seed=3)
     assert not found.failures, found.failures
 
 

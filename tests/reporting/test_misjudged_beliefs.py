@@ -10,9 +10,8 @@ from guessproof.plan import loads_plan
 from guessproof.reporting.facts import gather
 from guessproof.reporting.page import page
 from guessproof.reporting.shift import shift_of
-from guessproof.reporting.words import percent
-from guessproof.risk.misjudged.odds import with_odds_of
-from guessproof.rounded import percent_up
+from guessproof.risk.prior_error.odds import posterior_before
+from guessproof.rounded import percent_short, percent_up
 
 PLAN = """
 [data]
@@ -43,9 +42,9 @@ def test_a_belief_is_not_shown_to_rise_further_than_is_allowed(goal: str) -> Non
     assert shift.limit is not None
     assert choice.advantage is not None
     assert shift.before < shift.after <= shift.before + float(choice.advantage.bound) <= shift.limit + 1e-9
-    assert shift.misjudged == pytest.approx(float(with_odds_of(shift.after, 1.5)))
+    assert shift.misjudged == pytest.approx(float(posterior_before(shift.after, 1 / 1.5)))
     assert shift.misjudged > shift.limit  # of another start: a belief that was higher before
-    assert shift.misjudged - float(with_odds_of(shift.before, 1.5)) <= float(choice.advantage.bound) + 1e-9
+    assert shift.misjudged - float(posterior_before(shift.before, 1 / 1.5)) <= float(choice.advantage.bound) + 1e-9
 
 
 WORST = PLAN.replace("GOAL", "salary within 100")
@@ -58,14 +57,14 @@ def test_beliefs_at_the_worst_true_value_are_of_the_declared_prior_in_every_plac
     assert high is not None
     assert high.worst_prior is not None
     assert choice.advantage is not None
-    after = float(with_odds_of(float(high.bound), 1 / 1.5))
+    after = float(posterior_before(float(high.bound), 1.5))
     assert float(high.worst_prior) < after <= float(high.worst_prior) + float(choice.advantage.bound)
     words = belief_words(high, choice.prior, str, 1.5)
     assert f"→ {percent_up(after)}" in words
     assert f"misjudged by up to ×1.5 {percent_up(float(high.bound))}" in words
     told = page(gather(choice.plan))
-    assert f"→ {percent(after)}" in told
-    assert f"→ {percent(float(high.bound))}" not in told
+    assert f"→ {percent_short(after)}" in told
+    assert f"→ {percent_short(float(high.bound))}" not in told
 
 
 def test_a_limit_on_the_belief_alone_says_both_beliefs_of_the_declared_prior() -> None:
@@ -73,5 +72,5 @@ def test_a_limit_on_the_belief_alone_says_both_beliefs_of_the_declared_prior() -
     shift = shift_of(choice)
     assert shift is not None
     assert shift.misjudged == pytest.approx(0.6, rel=1e-3)
-    assert shift.after == pytest.approx(float(with_odds_of(shift.misjudged, 1 / 1.5)))
+    assert shift.after == pytest.approx(float(posterior_before(shift.misjudged, 1.5)))
     assert shift.before < shift.after

@@ -63,6 +63,8 @@ PRIORS: list[Bad] = [
     ("a negative weight", PriorError, "", lambda: gp.categorical({"a": 1.5, "b": -0.5})),
     ("a NaN weight", PriorError, "", lambda: gp.categorical({"a": NAN, "b": 0.5})),
     ("no category", PriorError, "", lambda: gp.categorical({})),
+    ("counts beside parts", PriorError, "", lambda: gp.categorical({"a": 3, "b": 0.5})),
+    ("counts of shares", PriorError, "weights", lambda: gp.mixture((2, gp.normal(0, 1)), (3, gp.normal(5, 1)))),
     ("cells above one", PriorError, "weights", lambda: gp.histogram([0, 1, 2], [0.5, 0.6])),
     ("a negative cell", PriorError, "weights", lambda: gp.histogram([0, 1, 2], [1.5, -0.5])),
     ("a NaN cell", PriorError, "weights", lambda: gp.histogram([0, 1, 2], [NAN, 0.5])),

@@ -21,7 +21,7 @@ def test_a_count_and_a_sum_together_dominate_each_alone() -> None:
     count, total = 0.8 * gp.Threshold(0.4), 0.5 * gp.Clamped(-2, 2)
     alone = [gp.cumulative_advantage(attack, [g])[0].bound for g in (count, total)]
     together = gp.cumulative_advantage(attack, [count, total])[-1]
-    assert together.status == "exact"
+    assert 0 <= together.bound - together.attack < 1e-4 * together.bound
     assert max(alone) < together.bound < sum(alone) * 1.5
 
 

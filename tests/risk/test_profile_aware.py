@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from guessproof.risk.profile import RiskProfile
-from guessproof.risk.profile.aware import aware_epsilon
+from guessproof.risk import RiskProfile, aware_epsilon
 
 PROFILES = [
     RiskProfile.constant(3),

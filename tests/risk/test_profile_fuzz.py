@@ -13,9 +13,9 @@ from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from guessproof import lee_clifton, wood
 from guessproof.errors import GuessproofError
-from guessproof.risk import profile as room
-from guessproof.risk.profile import RiskProfile
+from guessproof.risk import RiskProfile, absolute_risk, epsilon_for_relative_risk, relative_risk
 
 STRANGE = st.one_of(
     st.floats(),
@@ -34,22 +34,13 @@ RATIO = st.one_of(st.floats(1, 1e6), st.sampled_from([1.0, 1 + 2**-52, 1e300, ma
 @given(a=STRANGE, b=STRANGE, c=STRANGE)
 def test_functions(a: Any, b: Any, c: Any) -> None:
     calls: list[Callable[[], Any]] = [
-        lambda: room.relative_risk(a, b, c),
-        lambda: room.absolute_risk(a, b, c),
-        lambda: room.epsilon_for_relative_risk(a, b, c),
-        lambda: room.split_risk(a, b, c),
-        lambda: room.absolute_from_relative(a, b, c),
-        lambda: room.relative_from_absolute(a, b, c),
-        lambda: room.survey_inclusion(a, b),
-        lambda: room.naive_epsilon(a),
-        lambda: room.lee_clifton_epsilon(a, b),
-        lambda: room.lee_clifton_differences(a),
-        lambda: room.wood_posterior(a, b),
-        lambda: room.wood_epsilon(a, b),
-        lambda: room.lee_clifton(a, posterior=b),
-        lambda: room.lee_clifton(a, posterior=b, statistic=c),
-        lambda: room.wood(absent=a, epsilon=b),
-        lambda: room.wood(absent=a, present=b),
+        lambda: relative_risk(a, b, c),
+        lambda: absolute_risk(a, b, c),
+        lambda: epsilon_for_relative_risk(a, b, c),
+        lambda: lee_clifton(a, posterior=b),
+        lambda: lee_clifton(a, posterior=b, statistic=c),
+        lambda: wood(absent=a, epsilon=b),
+        lambda: wood(absent=a, present=b),
         lambda: RiskProfile.constant(a).epsilon(),
         lambda: RiskProfile.box(a, p=b, q=c).epsilon(),
         lambda: RiskProfile.fixed_value(a, b, c).epsilon(),
@@ -57,7 +48,6 @@ def test_functions(a: Any, b: Any, c: Any) -> None:
         lambda: RiskProfile.points(a).epsilon(),
         lambda: RiskProfile.points([(a, b), (c, a)]).epsilon(),
         lambda: RiskProfile.constant(3).releases(a),
-        lambda: room.remaining(RiskProfile.constant(3), a),
         lambda: RiskProfile.constant(3).allowed(a, b),
         lambda: RiskProfile.constant(3).implied(a, b),
     ]
@@ -92,7 +82,7 @@ def test_profiles_answer_with_a_number_that_keeps_them(p, q, ends, ratio, pairs)
             assert 0 <= binding.p <= 1
             assert 0 <= binding.q <= 1
             # what is released at ε keeps the ratio where the profile binds
-            assert room.relative_risk(binding.p, binding.q, epsilon) <= binding.ratio * (1 + 1e-12)
+            assert relative_risk(binding.p, binding.q, epsilon) <= binding.ratio * (1 + 1e-12)
 
 
 @settings(max_examples=cases(25))
@@ -100,8 +90,9 @@ def test_profiles_answer_with_a_number_that_keeps_them(p, q, ends, ratio, pairs)
     coefficients=st.lists(st.floats(-5, 5), min_size=4, max_size=4),
     kind=st.integers(0, 4),
     region=st.tuples(SENSIBLE, SENSIBLE, SENSIBLE, SENSIBLE),
+    stated=st.sampled_from([{}, {"lipschitz": 9}, {"monotone": "falling"}, {"monotone": ("rising", "falling")}]),
 )
-def test_custom_functions(coefficients, kind, region) -> None:
+def test_custom_functions(coefficients, kind, region, stated) -> None:
     a, b, c, d = coefficients
     functions: list[Callable[[Any, Any], Any]] = [
         lambda p, q: a + b * p + c * q + d * p * q,
@@ -112,6 +103,6 @@ def test_custom_functions(coefficients, kind, region) -> None:
     ]
     p, q = tuple(sorted(region[:2])), tuple(sorted(region[2:]))
     with contextlib.suppress(GuessproofError):
-        profile = RiskProfile.custom(functions[kind], p=p, q=q)
+        profile = RiskProfile.custom(functions[kind], p=p, q=q, **stated)
         assert profile.epsilon() >= 0
         json.dumps(profile.to_dict(), allow_nan=False)

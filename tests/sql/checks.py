@@ -8,8 +8,7 @@ from random import Random
 import numpy as np
 
 from guessproof.sql import AnalyzedQuery, Measurement
-from guessproof.world.line_form import Metric, Multiple, Sum
-from guessproof.world.metrics import Matrix
+from guessproof.world.distances import Matrix, Metric, Multiple, Sum
 from sql.grammar import POOL
 from sql.neighbours import EXPONENT, Answers, Bench, allowed
 

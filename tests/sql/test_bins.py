@@ -22,8 +22,8 @@ from guessproof.guarantee import RECORDS, VALUES
 from guessproof.guarantee.stored import metric_from_dict, metric_to_dict
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, Measurement, analyze, find_target, rewrite
 from guessproof.sql.bins import Bins
-from guessproof.world.binned import Binned
-from guessproof.world.line_form import LineForm, LineMetric
+from guessproof.world import Binned
+from guessproof.world.distances import LineForm, LineMetric
 from sql.grammar import POOL, Maker, setting
 from sql.neighbours import EXPONENT, Answers, Bench, allowed
 from sql.test_neighbours import OTHERS

@@ -204,6 +204,14 @@ def test_persons_who_tell_of_each_other_move_normal_noise_together() -> None:
     assert linked.euclidean == pytest.approx(3 * alone.euclidean)
 
 
+def test_persons_who_tell_of_each_other_count_together_behind_groups() -> None:
+    sql = "SELECT COUNT(*) AS n FROM (SELECT id, COUNT(*) AS visits FROM t GROUP BY id) AS p WHERE visits > 2"
+    alone, linked = (analyze(sql, DeclaredTable("t", COLUMNS, UNIT, linked=k)).measurements[0] for k in (1, 3))
+    assert linked.guarantee.linked == 3
+    assert linked.guarantee.change == pytest.approx(3 * alone.guarantee.change)
+    assert linked.guarantee.presence == pytest.approx(3 * alone.guarantee.presence)
+
+
 # The road -----------------------------------------------------------------------------------------------------------
 
 ROWS = [{"id": p, "x": float(p % 5), "g": "ab"[k % 2]} for p in range(200) for k in range(1 + p % 6)]

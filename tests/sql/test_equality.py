@@ -159,6 +159,21 @@ def test_queries_as_people_write_them(sql: str, protects: Any) -> None:
         compare(analyze(sql, declared), [record(random, declared) for _ in range(size)])
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'SELECT SUM("É") AS s FROM (SELECT x AS "É", y AS "é" FROM t) AS q',
+        'SELECT SUM(Q.A) AS s FROM (SELECT x AS a, y AS "é" FROM t) AS q',
+        'WITH "é" AS (SELECT y AS a FROM t), "É" AS (SELECT a AS "É", 1 AS "é" FROM "é") SELECT SUM("É") FROM "É"',
+        'SELECT SUM(x) AS "É", SUM(y) AS "é" FROM t',
+    ],
+)
+def test_names_are_the_same_where_the_engine_takes_them_for_the_same(sql: str) -> None:
+    columns = {n: DeclaredColumn(n, bounds=BOUNDS[n]) for n in ("x", "y")}
+    declared, random = DeclaredTable("t", columns), Random(5)
+    compare(analyze(sql, declared), [record(random, declared) for _ in range(40)])
+
+
 def test_having_order_and_limit_act_on_the_answer() -> None:
     columns = {n: DeclaredColumn(n, bounds=b) for n, b in BOUNDS.items()}
     columns["g"] = DeclaredColumn("g", levels=("north", "south"), protected=False)
@@ -187,3 +202,13 @@ def test_an_average_of_noise_stays_inside_the_range() -> None:
         formula.evaluate(output.formula, {0: s, 1: n}) for s, n in ((5.0, 0.0), (5.0, -3.0), (-9.0, 1.0), (1e9, 2.0))
     ]
     assert values == [5.0, 5.0, 2.0, 10.0]
+
+
+def test_a_pair_beside_the_sign_of_a_distance_is_a_point() -> None:
+    """The example query of the work that this project implements."""
+    columns = {n: DeclaredColumn(n, bounds=(-100, 100)) for n in ("x", "y")}
+    ship = DeclaredTable("ship", {**columns, "speed": DeclaredColumn("speed", bounds=(10, 100))})
+    sql = "SELECT MIN((POINT(ship.x, ship.y) <@> {})/ship.speed) FROM ship;"
+    pair, point = (analyze(sql.format(origin), ship).measurements[0] for origin in ("(0,0)", "POINT(0, 0)"))
+    assert pair.guarantee == point.guarantee
+    assert pair.contribution.term.at({"x": 3.0, "y": 4.0, "speed": 10.0}) == 0.5

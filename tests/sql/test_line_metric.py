@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from guessproof.errors import MetricError, ParameterError
 from guessproof.guarantee import unit_named
 from guessproof.sql import DeclaredColumn, DeclaredTable, analyze
-from guessproof.world.line_form import LineForm, LineMetric
+from guessproof.world import LineForm, LineMetric
 
 forms = st.builds(
     lambda cuts, slopes, jumps, step, cap: LineForm(
@@ -42,7 +42,8 @@ def test_spread_bounds_every_pair(form: LineForm, a: float, b: float, c: float, 
     metric = LineMetric(form)
     x, y = tuple(np.array([v]) for v in sorted((a, b))), tuple(np.array([v]) for v in sorted((c, d)))
     furthest = float(metric.spread(x, y)[0])  # type: ignore[arg-type]
-    assert all(float(metric.distance(p, q)) <= furthest + 1e-9 for p in (a, b) for q in (c, d))
+    inside = [(math.nextafter(low, high), high) for low, high in (sorted((a, b)), sorted((c, d)))]
+    assert all(float(metric.distance(p, q)) <= furthest + 1e-9 for p in inside[0] for q in inside[1])
 
 
 @given(forms)

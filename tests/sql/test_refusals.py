@@ -191,3 +191,17 @@ def asked(sql: str, declared: DeclaredTable) -> AnalyzedQuery | QueryError:
         return analyze(sql, declared)
     except QueryError as error:
         return error
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem", "remedy"),
+    [
+        ("SELECT VAR(x) AS v FROM t", "there is no function VAR", "VARIANCE"),
+        ("SELECT COUNT(*) AS n FROM t WHERE g = north", "north is no column", "g = 'north'"),
+    ],
+)
+def test_what_was_meant_is_named(sql: str, problem: str, remedy: str) -> None:
+    columns = {"x": DeclaredColumn("x", bounds=(0, 9)), "g": DeclaredColumn("g", levels=("north", "south"))}
+    with pytest.raises(QueryError, match=problem) as refused:
+        analyze(sql, DeclaredTable("t", columns))
+    assert remedy in str(refused.value)

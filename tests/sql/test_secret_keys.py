@@ -15,7 +15,7 @@ from guessproof.errors import QueryError
 from guessproof.guarantee import RECORDS, VALUES
 from guessproof.noise import noise_for
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, Measurement, analyze
-from guessproof.world.metrics import Matrix
+from guessproof.world.distances import Matrix
 from sql.grammar import POOL, Maker, setting
 from sql.neighbours import EXPONENT, Answers, Bench, allowed
 from sql.test_neighbours import OTHERS

@@ -36,6 +36,9 @@ AGGREGATES = (
     "SUM(x) FILTER (WHERE y > 3)",
     "SUM(x * y)",
     "AVG(x)",
+    "AVG(y)",
+    "AVG(y) FILTER (WHERE x < 20)",
+    "VARIANCE(y)",
     "MIN(x)",
     "MAX(y)",
 )
@@ -177,6 +180,9 @@ def person_adds(question: AnalyzedQuery, index: int, rows: Table, step: Fraction
     cells = {g: cell(measurement, found, step) for g, found in by_group.items()}
     if measurement.kind not in ("count", "sum"):
         return cells
+    if measurement.contribution.weighted:
+        number = sum(map(len, by_group.values()))
+        return {g: int(v / step * min(Fraction(1), Fraction(unit.max_rows, number))) * step for g, v in cells.items()}
     if total.high is not None and total.low is not None:
         low, high = -(-Fraction(total.low) // step) * step, Fraction(total.high) // step * step
         cells = {g: min(max(v, low), high) for g, v in cells.items()}
@@ -291,6 +297,16 @@ def test_a_bound_before_the_filter_would_be_caught(monkeypatch: pytest.MonkeyPat
     """Rows have their bounds; a person's are added up after the WHERE, and only a bound there holds them together."""
     question = ask("SUM(x)", "", Persons("id", 3))
     monkeypatch.setattr(written.UnitBound, "_clamp", lambda self, found, target: found)
+    assert caught(question)
+
+
+@pytest.mark.parametrize("by", ["", "g"])
+def test_rows_that_do_not_weigh_less_where_there_are_many_would_be_caught(
+    by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = ask("AVG(y)", by, Persons("id", 3), EVERYBODY)
+    assert not caught(question)
+    monkeypatch.setattr(type(find_target("duckdb", {})), "share", lambda self, x, part, whole: x)
     assert caught(question)
 
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
-import typer
 from servers import Place
-from typer.testing import CliRunner
 
 import guessproof as gp
 from guessproof import engines
 from guessproof.addresses import SPARK, read_address
-from guessproof.cli.init import init
 from guessproof.engines.base import SparkSource
 from guessproof.engines.spark_session import open_remote
-from guessproof.errors import ParameterError, SourceError
+from guessproof.errors import ParameterError
 from guessproof.starting import read_schema, write_plan
-
-app = typer.Typer()
-app.command()(init)
+from starting.test_first_plan import load
 
 
 class SchemaOnly:
@@ -50,13 +47,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words), catch_exceptions=True)
+def run(*words: str) -> commands.Done:
+    return commands.run("init", *words)
 
 
 def test_only_the_schema_is_read(folder: Path) -> None:
     done = run("cafeteria.csv", "--prior", "half between 10 and 30")
-    assert done.exit_code == 0, done.output
+    assert done.returncode == 0, done.output
     assert SchemaOnly.opened == [("cafeteria.csv", "t")]
     text = (folder / "plan.toml").read_text(encoding="utf-8")
     assert "mean = 20, sd = 14.8260" in text
@@ -82,10 +79,10 @@ def test_without_a_table(folder: Path) -> None:
 def test_a_plan_is_never_replaced_unless_asked(folder: Path) -> None:
     (folder / "plan.toml").write_text("mine")
     done = run("--template", "survey")
-    assert isinstance(done.exception, ParameterError)
-    assert "--force" in str(done.exception)
+    assert done.returncode == 2
+    assert "--force" in done.stderr
     assert (folder / "plan.toml").read_text() == "mine"
-    assert run("--template", "survey", "--force").exit_code == 0
+    assert run("--template", "survey", "--force").returncode == 0
     assert "[risk]" in (folder / "plan.toml").read_text(encoding="utf-8")
 
 
@@ -104,7 +101,7 @@ def test_the_table_is_never_overwritten(tmp_path: Path) -> None:
 def test_a_table_that_cannot_be_opened_leaves_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run("nothing.csv")
-    assert isinstance(done.exception, SourceError)
+    assert done.returncode == 2
     assert not list(tmp_path.iterdir())
 
 
@@ -112,7 +109,7 @@ def test_a_real_csv_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text("sex,height\nF,977531\n")
     done = run("people.csv", "--column", "height")
-    assert done.exit_code == 0, done.exception
+    assert done.returncode == 0, done
     assert "977531" not in done.output + (tmp_path / "plan.toml").read_text(encoding="utf-8")
 
 
@@ -124,7 +121,7 @@ def test_a_first_line_that_is_a_record_is_not_repeated(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(f"{first}\n{first.replace('Canary', 'Bob')}\n")
     done = run("people.csv", *words)
-    shown = done.output + str(done.exception) + "".join(p.read_text() for p in tmp_path.glob("*.toml"))
+    shown = done.output + "".join(p.read_text() for p in tmp_path.glob("*.toml"))
     assert "canary" not in shown.casefold()
     assert "flu" not in shown
 
@@ -134,21 +131,21 @@ def test_the_tables_of_a_database_are_listed_by_name_and_one_is_picked(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     con = postgres_alone.con
-    empty = run("env:DATABASE_URL").exception
-    assert isinstance(empty, SourceError)
-    assert "GRANT USAGE" in str(empty)
+    empty = run("env:DATABASE_URL")
+    assert empty.returncode == 2
+    assert "GRANT USAGE" in empty.stderr
     con.execute("CREATE TABLE visits (days double precision, ward text)")
     con.execute("INSERT INTO visits VALUES (4711, 's3cr3t')")
     con.execute('CREATE VIEW "My Wards" AS SELECT ward FROM visits')
     con.execute("CREATE SCHEMA clinic CREATE TABLE stays (days double precision)")
-    asked = run("env:DATABASE_URL").exception
-    assert isinstance(asked, ParameterError)
-    assert "the database has My Wards, clinic.stays, visits" in str(asked)
-    assert "--table" in str(asked)
+    asked = run("env:DATABASE_URL")
+    assert asked.returncode == 2
+    assert "the database has My Wards, clinic.stays, visits" in asked.stderr
+    assert "--table" in asked.stderr
     assert not (tmp_path / "plan.toml").exists()
     for name, data in (("visits", "visits"), ("clinic.stays", "stays")):
         done = run("env:DATABASE_URL", "--table", name, "--column", "days", "--force", "--json")
-        assert done.exit_code == 0, done.output
+        assert done.returncode == 0, done.output
         text = (tmp_path / "plan.toml").read_text(encoding="utf-8")
         assert f'table = "{name}"' in text
         assert f'name = "{data}"' in text
@@ -157,8 +154,9 @@ def test_the_tables_of_a_database_are_listed_by_name_and_one_is_picked(
         filled = text.replace('rows = "?"', "rows = 9").replace('bounds = "?"', "bounds = [0, 9]")
         filled = filled.replace('prior = "?"', 'prior = "unknown"').replace('goal = "?"', 'goal = "days within 2"')
         assert gp.choose(gp.loads_plan(filled, folder=tmp_path)).feasible
-    with pytest.raises(SourceError, match="no table 'missing'"):
-        raise run("env:DATABASE_URL", "--table", "missing").exception
+    missing = run("env:DATABASE_URL", "--table", "missing")
+    assert missing.returncode == 2
+    assert "no table 'missing'" in missing.stderr
 
 
 # What Spark reads.
@@ -176,7 +174,7 @@ def test_files_that_spark_reads(folder: Path) -> None:
         (("lake/visits", "--remote", "env:SPARK_REMOTE"), {"source": "lake/visits", "remote": "env:SPARK_REMOTE"}),
     ):
         done = run(*words, "--engine", "spark", "--force", "-o", "sub/plan.toml")
-        assert done.exit_code == 0, done.exception
+        assert done.returncode == 0, done
         assert SchemaOnly.opened == [(SparkSource(words[0], expected.get("remote")), "t")]
         found = data_of(folder / "sub" / "plan.toml")
         assert {"engine": "spark", "name": "visits", "table": "t", **expected}.items() <= found.items()
@@ -195,9 +193,9 @@ def test_files_that_spark_reads(folder: Path) -> None:
 )
 def test_spark_that_cannot_be_meant(folder: Path, words: tuple[str, ...], problem: str) -> None:
     done = run(*words)
-    assert isinstance(done.exception, ParameterError)
-    assert problem in str(done.exception)
-    assert "hunter2" not in str(done.exception)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert "hunter2" not in done.stderr
 
 
 def test_the_tables_of_a_catalogue_are_listed_by_name_and_one_is_picked(
@@ -211,13 +209,13 @@ def test_the_tables_of_a_catalogue_are_listed_by_name_and_one_is_picked(
         own.session.sql("CREATE TABLE starting.visits (days DOUBLE, ward STRING) USING parquet").collect()
         own.session.sql("INSERT INTO starting.visits VALUES (4711, 's3cr3t')").collect()
         own.session.sql("CREATE VIEW starting.wards AS SELECT ward FROM starting.visits").collect()
-        asked = run(*there).exception
-        assert isinstance(asked, ParameterError)
-        assert "starting.visits, starting.wards" in str(asked)
-        assert "--table" in str(asked)
+        asked = run(*there)
+        assert asked.returncode == 2
+        assert "starting.visits, starting.wards" in asked.stderr
+        assert "--table" in asked.stderr
         assert not (tmp_path / "plan.toml").exists()
         done = run(*there, "--table", "starting.visits", "--column", "days")
-        assert done.exit_code == 0, done.exception
+        assert done.returncode == 0, done
     finally:
         own.session.sql("DROP DATABASE starting CASCADE").collect()
         own.close()
@@ -228,3 +226,41 @@ def test_the_tables_of_a_catalogue_are_listed_by_name_and_one_is_picked(
     found = data_of(tmp_path / "plan.toml")
     assert (found["engine"], found["remote"], found["table"]) == ("spark", "env:SPARK_REMOTE", "starting.visits")
     assert "source" not in found
+
+
+@pytest.mark.parametrize("template", ["average", "count", "survey", "location", "membership"])
+def test_columns_of_a_text_file_are_left_blank_and_the_plan_loads_once_they_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "salaries.csv").write_text("Canary,salary\nProf,1000\n")
+    words = () if template == "average" else ("--template", template)
+    done = run("salaries.csv", *words)
+    assert done.returncode == 0, done.output
+    text = (tmp_path / "plan.toml").read_text(encoding="utf-8")
+    assert "Canary" not in text + done.output
+    assert "salary" not in text + done.output
+    assert 'columns."?": the name of a column that is asked about' in done.output
+    refused = commands.run("check", "plan.toml")
+    assert refused.returncode == 2
+    assert 'fill in columns."?"' in refused.stderr
+    named = text.replace('"? 2"', "other").replace('[columns."?"]', "[columns.salary]").replace('"?" = ', "salary = ")
+    assert load(named.replace("NAME2", "other").replace("NAME", "salary")).columns.keys() >= {"salary"}
+
+
+def test_a_terminal_is_asked_which_column(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SchemaOnly, "schema", lambda _: {"salary": "text", "sex": "text"})
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(commands.io, "StringIO", Terminal)
+    done = commands.run("init", "salaries.csv", typed="average\nsalary\n1\n1\n0, 120\n\nno idea\n2\n5 %\n\n")
+    assert done.returncode == 0, done.output
+    assert "One question at a time" in done.output
+    assert "AVG(salary)" in (folder / "plan.toml").read_text(encoding="utf-8")
+
+
+def test_a_column_is_not_picked_silently(folder: Path) -> None:
+    assert "It asks about time; for another column add --column NAME --force." in run("people.parquet").output

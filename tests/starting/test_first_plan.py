@@ -197,8 +197,6 @@ def test_labels_are_counted_and_numbers_averaged_where_nothing_is_said() -> None
         (Wishes("average", ("agee",)), SCHEMA, "did you mean age?"),
         (Wishes("average", ("age", "height")), SCHEMA, "about 1 column"),
         (Wishes("location", ("age",)), SCHEMA, "about 2 columns"),
-        (Wishes("average"), {"a": "text", "b": "text"}, "--column NAME"),
-        (Wishes("count"), SCHEMA, "--column NAME"),
         (Wishes("location"), {"a": "number"}, "fewer than 2"),
         (Wishes("average", ("",)), None, "rename"),
         (Wishes("average", (" a",)), None, "rename"),

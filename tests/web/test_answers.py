@@ -14,11 +14,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
-from typer.testing import CliRunner
 
 import guessproof as gp
-from guessproof.cli.app import app
 from guessproof.exposure import Exposure
 from guessproof.meaning import meaning
 from guessproof.web.folder import Folder
@@ -31,7 +30,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/*.toml"))
 
 def run(*words: str) -> Any:
     """What the command prints as JSON, in this process."""
-    return json.loads(CliRunner().invoke(app, list(words)).stdout)
+    return json.loads(commands.run(*words).stdout)
 
 
 def changed(state: dict[str, Any], *path: str, to: Any) -> dict[str, Any]:
@@ -71,9 +70,17 @@ def test_every_example_goes_through_the_page_and_back(served: Served, example: P
     assert gp.loads_plan(toml, folder=folder).canonical() == gp.loads_plan(text, folder=folder).canonical()
 
 
-@pytest.mark.parametrize("name", sorted({path.parent.name for path in EXAMPLES} - {"ships"}))  # seconds, twice
+NAMES = sorted({path.parent.name for path in EXAMPLES} - {"ships"})  # which takes seconds, twice
+FIRST = ("cafeteria", "cats", "survey", "visits")
+
+
+@pytest.mark.parametrize("name", FIRST)  # the others are in tests/deep
 def test_the_page_says_what_the_command_line_says(served: Served, name: str) -> None:
-    """Examples with limits that were drawn: to the last digit."""
+    check_example(served, name)
+
+
+def check_example(served: Served, name: str) -> None:
+    """An example with limits that were drawn: to the last digit."""
     [example] = [path for path in EXAMPLES if path.parent.name == name and path.stem == "plan"]
     for table in example.parent.glob("*.csv"):
         shutil.copy(table, served.shop.folder.root / table.name)
@@ -85,8 +92,8 @@ def test_the_page_says_what_the_command_line_says(served: Served, name: str) -> 
     outcome = job["result"]
     assert outcome["answer"] == run("choose", str(plan), "--json")
     if name == "cafeteria":
-        printed = " ".join(CliRunner().invoke(app, ["choose", str(plan)]).stdout.split())
-        assert f"ε │ {outcome['shown']['epsilon']} │" in printed
+        printed = " ".join(commands.run("choose", str(plan)).stdout.split())
+        assert f"ε = {outcome['shown']['epsilon']}:" in printed
         meant = served.work("meaning", state, epsilon=outcome["epsilon"])["result"]
         told = run("explain", str(plan), "--epsilon", repr(outcome["epsilon"]), "--json")
         assert meant["advantage"]["bound"] == told["advantage"]["bound"]
@@ -106,14 +113,17 @@ def drawn(state: dict[str, Any], chance: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("state", [CAFETERIA, CALCULATION], ids=["plan", "calculation"])
-@pytest.mark.parametrize("at", [{"time": 20}, None], ids=["stated", "worst"])
 def test_beliefs_side_by_side_are_of_the_stated_prior_however_wrong_it_may_be(
-    served: Served, state: dict[str, Any], at: dict[str, float] | None
+    served: Served, state: dict[str, Any]
 ) -> None:
     """One of the worst prior beside one of the stated prior said that a release lowers a belief, from 33 to 27."""
-    asked = changed(changed(state, "attacker", "prior_factor", to=1.5), "attacker", "at", to=at)
-    if at is None:
-        del asked["attacker"]["at"]
+    check_beliefs(
+        served, changed(changed(state, "attacker", "prior_factor", to=1.5), "attacker", "at", to={"time": 20})
+    )
+
+
+def check_beliefs(served: Served, asked: dict[str, Any]) -> None:
+    """Whatever says what is believed of people in the cafeteria says the same."""
     exact = served.work("outcome", asked)["result"]
     served.work("beliefs", asked)
     quick = served.ask("POST", "/api/live", {"state": asked})[1]["outcome"]
@@ -125,11 +135,13 @@ def test_beliefs_side_by_side_are_of_the_stated_prior_however_wrong_it_may_be(
         served.work("meaning", **meant)["result"],
     ]
     time = gp.Attribute("time", gp.normal(20, 6.28), metric=gp.Clamped(0, 120), bounds=(0, 120))
-    rate = exact["epsilon"] / (120 if state is CAFETERIA else 1)
+    rate = exact["epsilon"] / (120 if "data" in asked else 1)
     believed = gp.Attack(gp.within(time, 2), at={"time": 20}).posterior(rate).bound  # nobody is easier to guess
     for each in told:
         assert each["people"]["base"] == 100
-        assert (each["people"]["before"], each["people"]["after"]) == (25, math.ceil(100 * believed))
+        assert each["people"]["before"] == 25
+        after = math.ceil(100 * believed)  # a quick answer is given for an ε that is up to 2 % smaller
+        assert each["people"]["after"] in ((after - 1, after) if each is quick else (after,))
 
 
 @pytest.mark.parametrize("state", [CALCULATION, CAFETERIA], ids=["calculation", "plan"])
@@ -144,11 +156,23 @@ def test_quick_answers_are_on_the_private_side(served: Served, state: dict[str, 
         exact = served.work("outcome", asked)["result"]
         assert live["ready"]
         quick = live["outcome"]
-        assert 0.99 * exact["epsilon"] <= quick["epsilon"] <= exact["epsilon"]
+        assert 0.979 * exact["epsilon"] <= quick["epsilon"] <= exact["epsilon"]
         assert quick["exact"] is False
         truth = exact_at(asked, quick["epsilon"])
         assert quick["advantage"]["bound"] >= float(truth.advantage(quick["epsilon"]).bound) * (1 - 1e-9)
         assert quick["posterior"]["bound"] >= float(truth.posterior(quick["epsilon"]).bound) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("key", "value"), [("ranks_inside", 2), ("smooth", True)])
+def test_a_live_answer_is_of_the_release_that_is_asked_for(served: Served, key: str, value: Any) -> None:
+    state = changed(CAFETERIA, "query", "sql", to="SELECT MAX(time) AS most FROM t WHERE faculty = 'math'")
+    state["columns"]["time"]["step"] = 1
+    state.pop("accuracy", None)
+    other = copy.deepcopy(state)
+    other.setdefault("release", {})[key] = value
+    assert served.work("beliefs", state)["state"] == "done"
+    assert served.ask("POST", "/api/live", {"state": state})[1]["ready"]
+    assert not served.ask("POST", "/api/live", {"state": other})[1]["ready"]  # until its own curve is there
 
 
 def test_ways_out_are_looked_up_while_dragging(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

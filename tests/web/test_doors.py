@@ -55,6 +55,13 @@ def test_no_state_breaks_a_door(served: Served, door: str, first: int) -> None:
         assert status == 200 or found["error"]["message"]
 
 
+@pytest.mark.parametrize("door", ["shape", "live", "question", "plan/write", "charts", "budget", "sketch", "jobs"])
+def test_a_date_is_no_state(served: Served, door: str) -> None:
+    body = {"state": {"$date": "2024-05-01"}, **({"kind": "outcome"} if door == "jobs" else {})}
+    status, found = served.ask("POST", f"/api/{door}", body)
+    assert status in (200, 201, 422), found
+
+
 def test_what_is_vendored_is_what_is_named() -> None:
     listed = json.loads((VENDOR / "VERSIONS.json").read_text(encoding="utf-8"))
     scripts = {path.name for path in VENDOR.glob("*.js")}

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from guessproof.ledger import Ledger
+from guessproof.rounded import beside_error
 from web.conftest import TABLE
 from web.running import CAFETERIA, Served, serving
 
@@ -37,6 +38,25 @@ def asking(sql: str) -> dict[str, Any]:
     return found
 
 
+PERSONS: dict[str, Any] = {
+    "data": {"name": "lunches", "source": "cafeteria.csv", "protects": "persons", "person": "time", "max_rows": 2},
+    "query": {"sql": "SELECT COUNT(*) AS n FROM t WHERE faculty = 'nowhere'"},
+    "columns": {"faculty": {"levels": ["math", "nowhere"]}},
+    "release": {"epsilon": 0.05, "ledger": "guessproof.ledger"},
+}
+
+
+def test_what_is_said_beside_an_answer_is_said_on_the_page(paid: Served) -> None:
+    """The bias nobody knows, and which possible value is nearest to a negative count."""
+    paid.ask("POST", "/api/budget/open", {"state": PERSONS, "name": "lunches", "budget": "50"})
+    offered = paid.ask("POST", "/api/release/offer", {"state": PERSONS})[1]
+    answer = paid.ask("POST", "/api/release", {"state": PERSONS, "offer": offered["offer"]})[1]
+    (row,) = answer["answers"]
+    assert answer["shown"]["notes"] == [f"{answer['bias_note']}."]
+    assert "unknown, may exceed the stated error" in answer["bias_note"]
+    assert answer["shown"]["rows"][0]["nearest"] == ("0" if row["value"] < 0 else "")
+
+
 def test_a_release_is_charged_after_its_cost_was_confirmed(paid: Served) -> None:
     status, offer = paid.ask("POST", "/api/release/offer", {"state": CAFETERIA})
     assert status == 200
@@ -45,7 +65,9 @@ def test_a_release_is_charged_after_its_cost_was_confirmed(paid: Served) -> None
     assert spent(paid) == 0
     status, answer = paid.ask("POST", "/api/release", {"state": CAFETERIA, "offer": offer["offer"]})
     assert status == 200
-    assert abs(answer["answers"][0]["value"] - 20) < 15
+    mean = answer["answers"][0]
+    assert abs(mean["value"] - 20) < 15
+    assert answer["shown"]["rows"][0]["value"] == beside_error(mean["value"], mean["error"])  # as the command prints it
     assert spent(paid) == pytest.approx(1.99715, rel=1e-5)
     again = paid.ask("POST", "/api/release/offer", {"state": CAFETERIA})[1]
     assert (again["cost"], again["answered_before"]) == ("0", True)
@@ -203,3 +225,26 @@ def test_the_report_cannot_run_anything(paid: Served) -> None:
     assert "sandbox" in policy
     assert "script-src" not in policy
     assert "default-src 'none'" in policy
+
+
+class Taken:
+    """A lock that a release holds; nothing else may wait for it."""
+
+    def __enter__(self) -> None:
+        raise AssertionError
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def test_a_release_that_takes_long_does_not_stop_answers_while_dragging(
+    paid: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paid.shop, "ledger_lock", Taken())
+    status, job = paid.ask("POST", "/api/jobs", {"state": CAFETERIA, "kind": "beliefs"})
+    assert status == 201, job
+    while paid.ask("GET", f"/api/jobs/{job['id']}?wait=10")[1]["state"] in ("waiting", "running"):
+        pass
+    assert paid.ask("POST", "/api/live", {"state": CAFETERIA})[1]["ready"] is True
+    assert paid.ask("POST", "/api/charts", {"state": CAFETERIA})[0] == 200
+    offer = paid.ask("POST", "/api/release/offer", {"state": CAFETERIA})[1]
+    assert paid.ask("POST", "/api/release", {"state": CAFETERIA, "offer": offer["offer"]})[0] == 500  # it waits for it

@@ -21,7 +21,7 @@ from web.running import CALCULATION, Served, serving
 
 
 def raw(served: Served, method: str, path: str, headers: dict[str, str], body: bytes | None = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
     found = answer.status, dict(answer.getheaders()) | {"body": answer.read()}
@@ -79,7 +79,7 @@ def test_nothing_but_the_page_is_served(served: Served, path: str) -> None:
 
 def test_too_much_is_refused_before_it_is_read(served: Served) -> None:
     headers = ours(served, **{"Content-Length": str(10**9)})
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
     connection.putrequest("POST", "/api/live", skip_host=True)
     for name, value in headers.items():
         connection.putheader(name, value)
@@ -90,7 +90,7 @@ def test_too_much_is_refused_before_it_is_read(served: Served) -> None:
 
 def test_too_much_without_a_length_is_refused_too(served: Served) -> None:
     parts = (b"x" * 2**20 for _ in range(8))
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
     connection.request("POST", "/api/live", parts, ours(served), encode_chunked=True)
     assert connection.getresponse().status == 413
     connection.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-from types import SimpleNamespace
 from typing import Any
 
 import altair as alt
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import vl_convert
 
+import guessproof as gp
 from guessproof.charts.live import apart
 from guessproof.web.live import Scaled
 from guessproof.web.pictures import reached
@@ -25,10 +25,13 @@ def asked(served: Served, door: str, state: Any) -> Any:
 
 
 def test_an_attack_that_works_at_one_epsilon_works_at_every_larger_one() -> None:
-    """A curve may know no attack at its far end; the line does not fall there."""
-    rise = SimpleNamespace(epsilon=np.array([0.1, 0.2, 0.3]), value=np.array([0.05, 0.12, 0.0]))
-    curve: Any = SimpleNamespace(rise=rise, attack=SimpleNamespace(alternatives=()))
-    assert [reached(Scaled(curve), e) for e in (0.05, 0.15, 0.2, 0.31)] == [0.0, 0.05, 0.12, 0.12]
+    """What is reached is an exact attack at a smaller ε, and never falls."""
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(0, 1)), 0.3), at={"x": 0.5})
+    scaled = Scaled(gp.Curve(attack), 2.0)
+    found = [reached(scaled, e) or 0.0 for e in (0.0, 0.05, 0.15, 0.2, 0.31)]
+    assert found == sorted(found)
+    for e, value in zip((0.05, 0.15, 0.2, 0.31), found[1:], strict=True):
+        assert value == pytest.approx(float(attack.advantage(2 * e).attack), rel=0.03)
 
 
 def area(rows: list[Any]) -> float:
@@ -60,7 +63,7 @@ def test_labels_and_two_columns_are_drawn_too(served: Served) -> None:
         assert found["kind"] == "map", goal
         vl_convert.vegalite_to_svg({**found["spec"], "width": 300, "datasets": found["rows"]})
     state["attacker"] = {"goal": "time + wait within 2", "advantage": 0.1, "knows": {"time - wait": [10, 20]}}
-    assert len(asked(served, "shape", state)["rows"]) == 4  # shades, what he rules out, right guesses, the true place
+    assert len(asked(served, "shape", state)["rows"]) == 2  # strips in three colours, the true place
     state["attacker"]["goal"] = "time within 2 and wait within 1 and walk within 1"
     assert asked(served, "shape", state)["kind"] == "none"  # three numbers have no map
 
@@ -128,8 +131,8 @@ def test_a_picture_is_drawn_for_the_truth_that_is_counted(served: Served) -> Non
     drawn_for = found["drawn_for"]
     assert drawn_for["truth"] == "worst"
     assert sum(drawn_for["at"].values()) == pytest.approx(31.5)
-    red = next(rows for rows in found["rows"].values() if "y2" in rows[0] and len({r["area"] for r in rows}) == 1)
-    assert all(r["x"] + r["y"] >= 28.4 for r in red)  # 31.5 − 3, and what digits are left of it
+    red = [r for r in next(rows for rows in found["rows"].values() if "y2" in rows[0]) if r["inside"]]
+    assert all(r["x2"] + r["y2"] >= 28.4 for r in red)  # 31.5 − 3, and what digits are left of it
     one = copy.deepcopy(CALCULATION)
     assert served.ask("POST", "/api/shape", {"state": one, "worst": 25.0})[1]["drawn_for"]["truth"] == "stated"
     del one["attacker"]["at"]

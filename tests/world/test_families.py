@@ -14,9 +14,8 @@ import guessproof as gp
 from guessproof.cli.reading import read_prior
 from guessproof.errors import PriorError
 from guessproof.plan import loads_plan
-from guessproof.world import pieces
+from guessproof.world.families import FrozenScipy
 from guessproof.world.line import LinePrior
-from guessproof.world.quadrature import FrozenScipy
 
 FAMILIES: dict[str, tuple[LinePrior, Any]] = {
     "lognormal": (gp.lognormal(2000, 0.5), stats.lognorm(0.5, scale=2000)),
@@ -26,67 +25,39 @@ FAMILIES: dict[str, tuple[LinePrior, Any]] = {
     "beta, infinite at both ends": (gp.beta(0.5, 0.5, 0, 10), stats.beta(0.5, 0.5, 0, 10)),
     "beta, nearly an atom at 0": (gp.beta(0.1, 3, -5, 5), stats.beta(0.1, 3, -5, 10)),
     "student_t": (gp.student_t(4, 10, 2), stats.t(4, 10, 2)),
+    "normal": (gp.normal(20, 5), stats.norm(20, 5)),
+    "uniform": (gp.uniform(2, 5), stats.uniform(2, 3)),
+    "exponential": (gp.exponential(3), stats.expon(scale=3)),
+    "laplace": (gp.laplace(1, 2), stats.laplace(1, 2)),
 }
 MIXED = gp.mixture((0.7, gp.normal(20, 5)), (0.3, gp.uniform(0, 60)))
 
 
-def tilt_of(frozen: Any, k: float, a: float, b: float, ref: float) -> float:
-    """ln ∫ e^{k(x−ref)} dF as an integral over probabilities, on panels that shrink towards both ends."""
-    low, high = frozen.cdf(a), frozen.cdf(b)
-    halves = (high - low) * 2.0 ** -np.arange(1, 50)
-    edges = np.unique(np.clip(np.concatenate([[low, high], low + halves, high - halves]), low, high))
-    nodes, weights = np.polynomial.legendre.leggauss(20)
-    half = np.diff(edges)[:, None] / 2
-    u = edges[:-1, None] + half * (1 + nodes)
-    return float(np.log(np.sum(half * weights * np.exp(k * (frozen.ppf(u) - ref)))))
-
-
 @pytest.mark.parametrize("family", FAMILIES)
-def test_tilted_integrals_agree_with_an_integral_over_probabilities(family: str) -> None:
-    prior, frozen = FAMILIES[family]
-    q = frozen.ppf([0.1, 0.3, 0.5, 0.9])
-    spans = [(q[0], q[1]), (q[1], q[3]), (frozen.ppf(1e-6), q[0]), (q[2], frozen.ppf(1 - 1e-6))]
-    if np.isfinite(prior.support[0]):
-        spans.append((prior.support[0], q[0]))
-    for k in np.array([1e-3, 1.0, -1.0, 15.0]) / (q[3] - q[0]):
-        for a, b in spans:
-            alone = float(prior.log_tilt(k, a, b, q[1]))
-            among = prior.log_tilt(np.full(3, k), np.full(3, a), np.array([b, b, a]), q[1])
-            assert alone == pytest.approx(tilt_of(frozen, k, a, b, q[1]), abs=2e-9), (k, a, b)
-            assert among[0] == pytest.approx(alone, abs=1e-12)
-            assert among[2] == -np.inf
-            excess = float(prior.excess(k, a, b, q[1]))
-            slack = 1e-9 if "atom" in family else 1e-12
-            assert excess == pytest.approx(np.exp(alone) - float(prior.mass(a, b)), rel=1e-6, abs=slack)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_what_a_family_says_of_itself(family: str) -> None:
+def test_a_family_agrees_with_scipy(family: str) -> None:
     prior, frozen = FAMILIES[family]
     x = frozen.ppf(np.linspace(0.01, 0.99, 23))
-    assert np.allclose(prior.log_density(x), frozen.logpdf(x), rtol=1e-10)
+    assert np.allclose(prior.log_density(x), frozen.logpdf(x), rtol=1e-10, atol=1e-12)
     assert np.allclose(prior.cdf(x), frozen.cdf(x), rtol=1e-10)
+    assert np.allclose(prior.survival(x), frozen.sf(x), rtol=1e-10)
     assert np.allclose(prior.quantile(frozen.cdf(x)), x, rtol=1e-8)
+    assert np.allclose(prior.upper_quantile(frozen.sf(x)), x, rtol=1e-8)
     assert float(prior.mass(-np.inf, np.inf)) == pytest.approx(1.0)
-    for a, b in zip(x[:-3], x[3:], strict=True):
-        low, high = (float(v) for v in prior.density_range(a, b))
-        inside = np.exp(prior.log_density(np.linspace(a, b, 201)))
-        assert low * (1 - 1e-12) <= inside.min()
-        assert inside.max() <= high * (1 + 1e-12)
-        assert (low, high) == pytest.approx((inside.min(), inside.max()), rel=1e-3)
     wider = prior.stretched(1.25)
     assert wider is None or float(wider.mass(x[6], x[16])) < float(prior.mass(x[6], x[16]))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_tilts_to_thirty_digits(family: str) -> None:
-    """Gamma has a closed tilt, and beta a series: the others are integrated by mpmath."""
+def test_masses_keep_their_digits_however_narrow(family: str) -> None:
     prior, frozen = FAMILIES[family]
-    a, b = (float(v) for v in frozen.ppf([0.2, 0.6]))
-    k = 1.3 / (b - a)
-    with mp.workdps(30):
-        exact = mp.quad(lambda x: mp.e ** (k * (x - a)) * mp.mpf(float(np.exp(prior.log_density(float(x))))), [a, b])
-    assert float(prior.log_tilt(k, a, b, a)) == pytest.approx(float(mp.log(exact)), abs=1e-12)
+    for a in map(float, frozen.ppf([1e-4, 0.2, 0.5, 0.9, 1 - 1e-7])):
+        for width in (1e-9, 1e-4, 1e-2):
+            b = a + width * float(frozen.std())
+            if not prior.support[0] < a < b < prior.support[1] or b - a < 1e6 * np.spacing(abs(a)):
+                continue
+            with mp.workdps(25):
+                density = mp.quad(lambda x: mp.e ** mp.mpf(float(prior.log_density(float(x)))), [a, b])
+            assert float(prior.mass(a, b)) == pytest.approx(float(density), rel=3e-10), (a, width)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -96,7 +67,6 @@ def test_the_worst_true_value_is_exact_and_dominates(family: str) -> None:
     radius = float(np.ptp(frozen.ppf([0.4, 0.6])))
     attribute = gp.Attribute("x", prior=prior, bounds=(low, high))
     worst = gp.Attack(gp.within(attribute, radius)).advantage(epsilon=0.3 / radius)
-    assert worst.status == "exact"
     at = np.linspace(low, high, 60)
     known = gp.Attack(gp.within(attribute, radius), at={"x": at}).advantage(epsilon=0.3 / radius)
     assert np.max(known.attack) <= worst.bound + 1e-10
@@ -105,15 +75,12 @@ def test_the_worst_true_value_is_exact_and_dominates(family: str) -> None:
 
 def test_a_mixture_is_the_sum_of_its_parts() -> None:
     a, b = np.array([-3.0, 10.0, 18.0]), np.array([5.0, 30.0, 22.0])
-    parts = 0.7 * np.exp(gp.normal(20, 5).log_tilt(0.1, a, b, 7.0)) + 0.3 * np.exp(
-        gp.uniform(0, 60).log_tilt(0.1, a, b, 7.0)
-    )
-    assert np.allclose(np.exp(MIXED.log_tilt(0.1, a, b, 7.0)), parts, rtol=1e-12)
+    parts = 0.7 * gp.normal(20, 5).mass(a, b) + 0.3 * gp.uniform(0, 60).mass(a, b)
+    assert np.allclose(MIXED.mass(a, b), parts, rtol=1e-12)
     assert np.allclose(MIXED.cdf(MIXED.quantile([0.001, 0.2, 0.5, 0.999])), [0.001, 0.2, 0.5, 0.999], rtol=1e-9)
     assert MIXED.breaks == (0.0, 60.0)
     worst = gp.Attack(gp.within(gp.Attribute("x", prior=MIXED, bounds=(0, 60)), 2)).advantage(epsilon=0.06)
-    assert worst.status == "exact"
-    assert worst.worst_at == pytest.approx(58, abs=1e-6)
+    assert worst.worst_at == pytest.approx(58, abs=0.05)
 
 
 def test_truncated_is_what_an_attacker_believes_who_knows_the_ends() -> None:
@@ -126,12 +93,10 @@ def test_truncated_is_what_an_attacker_believes_who_knows_the_ends() -> None:
     )
 
 
-def test_scipy_names_our_families_too_and_others_turn_where_they_turn() -> None:
+def test_scipy_names_our_families_too() -> None:
     assert gp.from_scipy(stats.gamma(3, scale=2)) == gp.gamma(3, 2)
     assert gp.from_scipy(stats.beta(2, 5, 1, 4)) == gp.beta(2, 5, 1, 5)
     assert isinstance(gp.from_scipy(stats.gamma(3, loc=1)), FrozenScipy)
-    weibull = FrozenScipy(stats.weibull_min(3))
-    assert weibull.turns == pytest.approx(((2 / 3) ** (1 / 3),), rel=1e-5)
     ours, theirs = (
         gp.Attack(gp.within(gp.Attribute("x", prior=p, bounds=(0, 20)), 0.5)).epsilon(advantage=0.1)
         for p in (gp.gamma(3, 1), FrozenScipy(stats.gamma(3)))
@@ -199,25 +164,6 @@ def test_bad_calls_are_refused(call: str) -> None:
         read_prior(call)
 
 
-def test_few_pieces_one_by_one_say_what_all_at_once_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Infinite ends, empty intervals, empty pieces and diverging tilts included; and both agree with plain sums."""
-    numbers = np.random.default_rng(11)
-    ends = np.array([-np.inf, np.inf, 0.0, 0.3, 1.0, *numbers.normal(0, 3, 8)])
-    rates = np.array([0.0, 1 / 1.7, -1 / 1.1, 1e-9, 50.0, -700.0, *numbers.normal(0, 2, 4)])
-    shape = 2, 400
-    k, a, b = numbers.choice(rates, shape), numbers.choice(ends, shape), numbers.choice(ends, shape)
-    ref = numbers.normal(0, 2, shape)
-    priors = (gp.uniform(-2, 3), gp.exponential(1.7), gp.laplace(0.3, 1.1), gp.histogram([0, 1, 2, 4], [0.2, 0, 0.8]))
-    for prior in priors:
-        one_by_one = prior.log_tilt(k, a, b, ref)
-        monkeypatch.setattr(pieces, "_FEW", 0)
-        assert np.allclose(one_by_one, prior.log_tilt(k, a, b, ref), rtol=1e-12, atol=1e-13)
-        monkeypatch.undo()
-        grid = prior.quantile((np.arange(100_000) + 0.5) / 100_000)
-        plain = np.sum(np.exp(0.3 * (grid - 1.0))[(grid >= 0.2) & (grid <= 2.5)]) / grid.size
-        assert float(np.exp(prior.log_tilt(0.3, 0.2, 2.5, 1.0))) == pytest.approx(plain, rel=1e-4)
-
-
 @pytest.mark.parametrize(("mean", "scale"), [(0.0, 1.0), (-2.15357e7, 1.45782e7), (3.0, 1e-6)])
 def test_the_last_quantiles_of_a_tail_without_memory(mean: float, scale: float) -> None:
     """Masses that add up to 1 but for rounding leave the last values where they are."""
@@ -246,23 +192,15 @@ def test_quantiles_of_mixtures_hold_far_into_their_tails(prior: LinePrior) -> No
             assert prior.mass(prior.quantile(1 - tail), np.inf) == pytest.approx(above, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("prior", "centre"),
-    [
-        (gp.student_t(3, 2, 1.5), 2.0),
-        (gp.beta(1.7, 1.7, -1, 4), 1.5),
-        (gp.histogram([0, 1, 3, 4], [0.3, 0.4, 0.3]), 2.0),
-        (gp.mixture((0.3, gp.normal(1, 2)), (0.7, gp.laplace(1, 0.5))), 1.0),
-        (gp.beta(1.7, 1.8), None),
-        (gp.histogram([0, 1, 3, 4], [0.2, 0.4, 0.4]), None),
-        (gp.histogram([0, 1, 2, 4], [0.3, 0.4, 0.3]), None),
-        (gp.mixture((0.3, gp.normal(1, 2)), (0.7, gp.laplace(0, 0.5))), None),
-        (gp.mixture((0.3, gp.exponential(1)), (0.7, gp.exponential(2))), None),
-    ],
-    ids=str,
-)
-def test_what_is_said_to_be_a_mirror_is_one(prior: LinePrior, centre: float | None) -> None:
-    assert prior.mirror == centre
-    if centre is not None:
-        away = np.linspace(0.01, 3, 50)
-        assert np.allclose(np.exp(prior.log_density(centre - away)), np.exp(prior.log_density(centre + away)))
+@pytest.mark.parametrize("u", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_quantiles_hold_where_only_a_far_tail_is_left(u: float) -> None:
+    low, high = (gp.truncated(gp.normal(0, 1), *ends) for ends in ((-12, -10), (10, 12)))
+    assert high.quantile(u) == pytest.approx(float(stats.truncnorm(10, 12).ppf(u)), rel=1e-12)
+    assert high.upper_quantile(u) == pytest.approx(-float(low.quantile(u)), rel=1e-14)
+
+
+def test_quantiles_of_heavy_mixtures_reach_the_end_of_floating_point() -> None:
+    prior = gp.mixture((0.7, gp.normal(20, 5)), (0.3, gp.student_t(1)))
+    for tail in (1e-140, 1e-50, 1e-10):
+        assert prior.survival(prior.upper_quantile(tail)) == pytest.approx(tail, rel=1e-9, abs=0)
+        assert prior.cdf(prior.quantile(tail)) == pytest.approx(tail, rel=1e-9, abs=0)

@@ -18,13 +18,24 @@ import numpy as np
 
 from guessproof.errors import GoalError
 from guessproof.exposure import Attacker
-from guessproof.risk.several.formula import alternatives
-from guessproof.world.attributes import conditioned, joint_of
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Among, Compound, Exactly, Goal, Not, Or, Together
-from guessproof.world.joint import JointHistogram, JointTable
-from guessproof.world.line import LinePrior
-from guessproof.world.priors import PartlyKnown, Unknown
+from guessproof.risk import alternatives
+from guessproof.world import (
+    Among,
+    Compound,
+    Exactly,
+    Finite,
+    Goal,
+    JointHistogram,
+    JointTable,
+    LinePrior,
+    Not,
+    Or,
+    PartlyKnown,
+    Together,
+    Unknown,
+    conditioned,
+    joint_of,
+)
 
 MOST_CELLS = 600
 

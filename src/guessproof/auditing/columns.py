@@ -14,18 +14,15 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from guessproof.addresses import is_elsewhere
 from guessproof.engines import open_engine
 from guessproof.errors import SourceError
 from guessproof.plan import Plan
-from guessproof.plan.plan import is_elsewhere
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.declared import is_believed
 from guessproof.sql.rules.matching import Like
 from guessproof.sql.terms import Node
-from guessproof.world.finite import Finite
-from guessproof.world.kinds import label_of
-from guessproof.world.line import LinePrior
-from guessproof.world.times import moment_of
+from guessproof.world import Finite, LinePrior, label_of, moment_of
 
 TEXT = "VARCHAR"
 NUMBERS = ("DOUBLE", TEXT, "FLOAT", "DECIMAL(38,9)", "BIGINT")
@@ -35,6 +32,7 @@ TIMES = ("TIMESTAMP", TEXT, "DATE")
 Row = dict[str, Any]
 ROW = "guessproof_row"  # the only column of a table whose rows are merely counted
 UNIT_ROWS = "guessproof_unit_rows"  # where a unit has several rows, a made-up row stands for this many equal ones
+MOST_NAMED = 6  # values of a column in one line
 OTHER = "some other, with a comma"  # a label that nobody declared, and that a careless CSV would tear in two
 
 
@@ -162,6 +160,15 @@ class Storage:
         """In words, without the labels of a list."""
         return ", ".join(f"{name} {kind.split('(')[0]}" for name, kind in sorted(self.types.items()))
 
+    @property
+    def compared(self) -> str:
+        """The same with the values that were stored, the first of them."""
+        return "; ".join(
+            f"{name} {kind.split('(')[0]}: {', '.join(repr(v) for v in self.values[name][:MOST_NAMED])}"
+            + (", …" if len(self.values[name]) > MOST_NAMED else "")
+            for name, kind in sorted(self.types.items())
+        )
+
 
 def stored_types(plan: Plan) -> Mapping[str, str] | None:
     """The types of the source's columns, by folded name; None where it is absent or has none. Reads no values."""
@@ -213,7 +220,8 @@ def storages(fields: Mapping[str, Field], known: Mapping[str, str] | None) -> li
         stored = (known or {}).get(name.casefold())
         choices = _choices(field) if known is None else [stored or natural(field)]
         held = [(kind, _can_hold(kind, field, wanted[name])) for kind in choices]
-        kept = [(_spell_type(kind, values), values) for kind, values in held if _holds_some(field, values)]
+        is_own = known is not None  # the source's own type is played on if it holds anything: a release may refuse it
+        kept = [(_spell_type(kind, v), v) for kind, v in held if _holds_some(field, v) or (is_own and v)]
         options[name] = kept or [(natural(field), wanted[name])]
     rounds = max((len(found) for found in options.values()), default=1)
     return [
@@ -272,8 +280,18 @@ def _can_hold(kind: str, field: Field, values: Sequence[Any]) -> tuple[Any, ...]
     if field.kind == "time":
         return _passing(f"TRY_CAST({cast} AS TIMESTAMP) = TRY_CAST(v AS TIMESTAMP)", TEXT, [str(v) for v in values])
     if field.kind != "number":
-        return _passing(f"{cast} IS NOT NULL", TEXT, [str(v) for v in values])
+        return _stored_labels(plain, [str(v) for v in values])
     return _passing(f"TRY_CAST({cast} AS DOUBLE) = v", "DOUBLE", [v for v in values if not math.isnan(v)])
+
+
+def _stored_labels(kind: str, values: list[str]) -> tuple[str, ...]:
+    """The labels that a column of this type holds once these texts are in it: '1 ' is the number 1 there."""
+    try:
+        sql = f"SELECT TRY_CAST(v AS {kind}) FROM (SELECT UNNEST(CAST(? AS {TEXT}[])) AS v)"  # noqa: S608
+        stored = [value for (value,) in scratch().execute(sql, [values]).fetchall()] if values else []
+    except duckdb.Error:
+        return ()
+    return tuple(dict.fromkeys(label_of(value) for value in stored if value is not None))
 
 
 def _passing(test: str, kind: str, values: list[Any]) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from guessproof.auditing.counts import clopper_pearson
 from guessproof.auditing.plan import AuditPlan, CaseAttack, complete_rows, cuts_of, store_row
 from guessproof.auditing.result import Check
 from guessproof.exposure import Attacker
-from guessproof.world.goals import Goal
+from guessproof.world import Goal
 
 TRUTHS, DRAWS, POINTS = 12, 4000, 2500
 ALARM = 1e-6  # how probable a false alarm of this check is, in all

@@ -39,7 +39,7 @@ from guessproof.auditing.trials import TrialCounts
 from guessproof.auditing.wrong_priors import worst_beliefs
 from guessproof.choosing import Choice
 from guessproof.exposure import Attacker
-from guessproof.world.goals import Goal
+from guessproof.world import Goal
 
 GROUP_TRIALS, GROUP_POINTS, GROUP_GUESSES = 300, 600, 60
 GroupBelief = tuple[float, float, Mapping[str, Any]]  # belief after, before, and in which guess

@@ -24,7 +24,7 @@ from guessproof.guarantee import Guarantee
 from guessproof.noise import Noise
 from guessproof.sql import AnalyzedQuery, DeclaredTable
 from guessproof.sql.measurement import Measurement
-from guessproof.world.line_form import Metric
+from guessproof.world import Metric
 
 Values = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ OTHERS = 9
 
 
 @dataclass(frozen=True)
-class Family:
+class NeighbourFamily:
     """Records any two of which are neighbours: they differ in what is protected only. None: nobody is there."""
 
     victims: tuple[Row | None, ...]
@@ -46,7 +46,7 @@ class FamilyAnswers:
     """The engine's answers for a family on one storage: companies × victims × measurements × groups, in grid steps."""
 
     storage: Storage
-    family: Family
+    family: NeighbourFamily
     values: Any  # whole numbers of any size: a difference of one step must not be lost
     steps: Any  # by measurement
     counts: Any  # companies × victims × measurements: the rows behind an average, over all groups
@@ -66,19 +66,19 @@ class FamilyAnswers:
 
 def families(
     fields: Mapping[str, Field], storage: Storage, question: AnalyzedQuery, protected: frozenset[str], rng: Any
-) -> list[Family]:
+) -> list[NeighbourFamily]:
     """For each protected column all its values, with the rest of the record fixed; and records of any values."""
-    found: list[Family] = []
+    found: list[NeighbourFamily] = []
     alone: tuple[Row | None, ...] = (None,) if question.declared.unit.hides_presence else ()
     for name in sorted(protected):
         values = _values(fields[name], storage, rng)
         bases = _telling(fields, storage, question, name, rng), record_of(fields, storage, rng)
-        found += [Family((*alone, *({**base, name: v} for v in values))) for base in bases]
+        found += [NeighbourFamily((*alone, *({**base, name: v} for v in values))) for base in bases]
     if len(protected) != 1:
         base = record_of(fields, storage, rng)
         drawn = [record_of(fields, storage, rng) for _ in range(MIXED)]
         mixed = tuple({**base, **{n: v for n, v in row.items() if n in protected}} for row in drawn)
-        found.append(Family((*alone, *mixed)))
+        found.append(NeighbourFamily((*alone, *mixed)))
     return found
 
 
@@ -253,9 +253,10 @@ def storage_check(choice: Choice, played: Sequence[FamilyAnswers]) -> Check:
     """The largest share of what any form of the guarantee allows, over all storages, families and companies."""
     whole = _whole_moves(choice, choice.guarantee, played)
     best = max(itertools.chain(_moves(choice, played), whole), key=lambda m: m.share, default=None)
-    kinds = len({a.storage.shown for a in played})
+    compared = dict.fromkeys(a.storage.compared for a in played)
     pairs = sum(math.comb(len(a.family.victims), 2) * len(a.values) for a in played)
-    done = f"{pairs} pairs of neighbouring tables, stored in {kinds} ways"
+    ways = "way" if len(compared) == 1 else "ways"
+    done = f"{pairs} pairs of neighbouring tables, stored in {len(compared)} {ways} ({'; or '.join(compared)})"
     if best is None:
         return Check("storage", 0.0, None, 1.0, "pass", f"{done}: no record moved any answer")
     verdict = "pass" if best.share <= 1 + 1e-9 else "fail"
@@ -268,9 +269,9 @@ def together_check(choice: Choice, both: Guarantee, played: Sequence[FamilyAnswe
     best = max(_twice(choice, once, both, played), key=lambda m: m.share, default=None)
     start = "two releases whose plans spell the columns differently"
     if best is None:
-        return Check("together", 0.0, None, 1.0, "pass", f"{start}: no record moved any answer")
+        return Check("two releases", 0.0, None, 1.0, "pass", f"{start}: no record moved any answer")
     verdict = "pass" if best.share <= 1 + 1e-9 else "fail"
-    return Check("together", best.share, None, 1.0, verdict, f"{start}: {best.words(choice.plan.unit.noun)}")
+    return Check("two releases", best.share, None, 1.0, verdict, f"{start}: {best.words(choice.plan.unit.noun)}")
 
 
 def _twice(choice: Choice, once: Guarantee, both: Guarantee, played: Sequence[FamilyAnswers]) -> Iterator[AnswerMove]:

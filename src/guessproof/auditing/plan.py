@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from guessproof.addresses import is_elsewhere
 from guessproof.auditing.beliefs import (
     BeliefBlock,
     BeliefPoints,
@@ -27,7 +28,6 @@ from guessproof.auditing.tables import Cell, Group, PlainAnswer, TableFactory, f
 from guessproof.choosing import Choice, attacker_of
 from guessproof.exposure import Attacker
 from guessproof.noise import Noise
-from guessproof.plan.plan import is_elsewhere
 
 VICTIMS = 200  # drawn from the prior for each case
 MOST_BATCHED = 400_000  # rows of the one file that holds a case's copies

@@ -3,8 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+# Every kind of check, and what its measured number means. A check of another kind cannot be made.
+MEANINGS: Mapping[str, str] = {
+    "engine": "largest difference from plain arithmetic, which may come from rounding alone",
+    "movement": "what one record moved, as a share of the guarantee",
+    "guesser": "how often the best guess was right",
+    "two tables": "how often two neighbours were told apart",
+    "ratios": "ln of the likelihood ratio of two neighbours",
+    "noise": "share of the draws where they fit their law least",
+    "independence": "how often two noises agree",
+    "advantage": "largest rise of a belief",
+    "belief": "largest belief",
+    "storage": "what one record moved, however it is stored, as a share of each form of the guarantee",
+    "two releases": "what two releases tell, as a share of what the ledger adds up",
+    "together": "what one record moved all numbers of a release, as a share of the guarantee",
+    "many rows": "difference between very many rows and as many times one",
+    "exact advantage": "largest rise of a belief over all outputs",
+    "exact belief": "largest belief over all outputs",
+    "ledger": "ε charged",
+    "failure": "share of the answers that told more than the limit",
+    "found groups": "share of the releases that showed a group of one",
+}
 
 Verdict = Literal["pass", "fail", "not computed"]
 
@@ -19,6 +42,20 @@ class Check:
     expected: float | None
     verdict: Verdict
     words: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in MEANINGS:
+            raise ValueError(f"{self.kind} is no kind of check; add its meaning to MEANINGS")
+
+    @property
+    def kind(self) -> str:
+        """Its name without the number that it is about."""
+        return self.name.split(",", maxsplit=1)[0]
+
+    @property
+    def meaning(self) -> str:
+        """What is measured."""
+        return MEANINGS[self.kind]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from guessproof.releasing import prepare_query
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
-from guessproof.world.kinds import label_of
+from guessproof.world import label_of
 
 Cell = tuple[int | None, int | None]  # a whole number of grid steps and, behind an average, the rows counted
 Group = tuple[str, ...]
@@ -172,6 +172,8 @@ def contributes(measurement: Measurement, row: Row) -> float:
     own, total = measurement.contribution.at(row), measurement.total
     if total is None or measurement.kind not in ("count", "sum"):
         return own
+    if total.weights is not None:
+        return own * min(count_rows(row), total.weights.most)
     whole = own * count_rows(row)
     if total.high is not None:
         whole = min(whole, total.high)

@@ -39,7 +39,7 @@ from guessproof.exposure import Attacker
 from guessproof.noise import FollowingNoise, Noise
 from guessproof.sql.places import RankContribution
 from guessproof.sql.rewrite import Cell
-from guessproof.world.goals import Goal
+from guessproof.world import Goal
 
 POINTS = (60, 40, 324)  # values of the victim, by the dimension of the continuum that they stand for
 BASES, TRIED, TRUTHS = 2, 6, 3  # surroundings that are played, of so many; values that are guessed

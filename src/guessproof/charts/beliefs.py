@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from guessproof.charts.rows import data_of
-from guessproof.risk.attack import Attack
+from guessproof.risk import Attack
 from guessproof.rounded import percent_up
 
 INK, QUIET, SAFE = "#1f3a5f", "#8a94a3", "#2a9d8f"

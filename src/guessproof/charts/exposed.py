@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.charts.numbers import typical
-from guessproof.world.attributes import Attribute
-from guessproof.world.formulas import FormulaGoal
-from guessproof.world.goals import Goal
-from guessproof.world.line import LinePrior
+from guessproof.world import Attribute, FormulaGoal, Goal, LinePrior
 
 _HALVINGS = 60
 _FAR = 1e-9  # of a prior: no place is looked for beyond

@@ -10,19 +10,35 @@ import numpy as np
 
 from guessproof.charts.live import beliefs, shares
 from guessproof.charts.numbers import density_rows, is_one_number, share_rows, value_chart
-from guessproof.charts.places import GOAL, INK, axis_of, line_of, place_map, window
 from guessproof.charts.rows import data_of
-from guessproof.risk.attack import Attack
-from guessproof.world.attributes import Attribute, joint_of
-from guessproof.world.finite import Finite
-from guessproof.world.formulas import Given
-from guessproof.world.goals import And, Compound, Goal, Not, Together
-from guessproof.world.joint import JointTable
+from guessproof.risk import Attack
+from guessproof.world import (
+    And,
+    Attribute,
+    Compound,
+    Finite,
+    Given,
+    Goal,
+    JointTable,
+    LinePrior,
+    Not,
+    Together,
+    joint_of,
+)
 
-QUIET = "#8a94a3"
+INK, GOAL, QUIET = "#1f3a5f", "#d1495b", "#8a94a3"
 WIDTH = 380
 _POINTS = 240  # of a number along the strips of labels
-_LEVELS = 40
+_STRIPS = 120  # of the second of two numbers: a strip is three pixels high
+_LEVELS = 40  # shades of the density beside labels
+_SHADES = 12  # of the map of two numbers: fewer rectangles
+_SHOWN = (0.003, 0.997)  # quantiles between which a number is drawn
+_MARGIN = 0.05  # of the width: a support that ends so near is drawn to its end
+_AROUND = 0.1  # of the width, drawn around the true value
+_HAIR = 0.4  # of a cell, by which rectangles overlap
+_RULED_OUT = np.array([138, 148, 163])
+_RIGHT = np.array([209, 73, 91])
+_LIKELY = np.array([95, 130, 175])
 
 
 def goal_on_prior(
@@ -51,7 +67,7 @@ def goal_picture(
     finite = [isinstance(a.prior, Finite) for a in attributes]
     if all(finite):
         return _table(attack, width, named)
-    return _strips(attack, points, width, named) if any(finite) else place_map(attack, width, named)
+    return _strips(attack, points, width, named) if any(finite) else _map(attack, points, width, named)
 
 
 def _line(attack: Attack, attribute: Attribute, width: int, named: Callable[[str], str]) -> Any:
@@ -110,9 +126,9 @@ def _strips(attack: Attack, points: int, width: int, named: Callable[[str], str]
     finite: Any = label.prior
     weights = np.array([finite.weights[finite.index(v)] for v in values])
     height = np.multiply.outer(np.exp(line_of(number).log_density(middles)), weights)
-    level = np.rint(height / height.max() * _LEVELS).astype(int)
+    level = np.rint(height / height.max() * _LEVELS) / _LEVELS
     met = [_met(attack.asked, {number.name: middles, label.name: v}, truth) for v in values]
-    inside = np.stack([np.broadcast_to(row, middles.shape) for row in met], axis=1)
+    inside = np.stack([np.broadcast_to(row, middles.shape) for row in met], axis=1).astype(int)
     rows = [
         {"label": str(values[round(row["y"])]), **{k: v for k, v in row.items() if k not in ("y", "y2")}}
         for row in _runs([edges, np.arange(len(values) + 1.0)], level, inside)
@@ -134,33 +150,108 @@ def _strips(attack: Attack, points: int, width: int, named: Callable[[str], str]
     return alt.layer(*layers).properties(width=width, height=44 * len(values))
 
 
-def _runs(edges: list[Any], level: Any, inside: Any) -> list[dict[str, Any]]:
-    """Neighbouring cells of one colour as one rectangle; a hair of overlap hides the seams between them."""
-    hair = [0.4 * float(e[1] - e[0]) for e in edges]
+def _map(attack: Attack, points: int, width: int, named: Callable[[str], str]) -> Any:
+    """Two numbers: strips of the second, as dark as pairs are likely, red where right, grey where ruled out."""
+    pair = [attack.conditioned[a.name] for a in attack.asked.attributes]
+    ends = [window(a, attack) for a in pair]
+    edges = [np.linspace(*e, count + 1) for e, count in zip(ends, (points, _STRIPS), strict=True)]
+    x, y = ((e[1:] + e[:-1]) / 2 for e in edges)
+    truth = dict(attack.at or {})
+    height = _density(pair[0], pair[1], x, edges[1])
+    top = float(np.max(height[np.isfinite(height)], initial=0.0)) or 1.0
+    level = np.rint(np.minimum(height / top, 1.0) * _SHADES) / _SHADES
+    point = {pair[0].name: x[:, None], pair[1].name: y[None, :]}
+    marks = np.zeros(level.shape, dtype=int)
+    asked = attack.asked
+    if truth or not asked.depends_on_truth:
+        marks += np.broadcast_to(_met(asked, point, truth), level.shape)
+    if isinstance(asked, Given):
+        marks = np.where(np.broadcast_to(_met(asked.region, point, truth), level.shape), marks, 2)
+    axes: list[Any] = [
+        encoded(f"{key}:Q", title=named(a.name), axis=axis_of(a), scale=alt.Scale(domain=list(e), nice=False))
+        for key, encoded, a, e in zip("xy", (alt.X, alt.Y), pair, ends, strict=True)
+    ]
+    rows = _runs(edges, level, marks)
+    shade = alt.Chart(data_of(rows)).mark_rect(strokeWidth=0, clip=True)
+    drawn = shade.encode(x=axes[0], x2="x2:Q", y=axes[1], y2="y2:Q", color=alt.Color("colour:N", scale=None))
+    return alt.layer(drawn, *_truth(pair, truth, axes)).properties(width=width, height=width)
+
+
+def _truth(pair: list[Attribute], truth: dict[str, Any], axes: list[Any]) -> list[Any]:
+    """The true pair, or a line where only one of its numbers matters."""
+    at = {key: float(truth[a.name]) for key, a in zip("xy", pair, strict=True) if truth.get(a.name) is not None}
+    place = dict(zip("xy", axes, strict=True))
+    if not at:
+        return []
+    if len(at) == len(pair):
+        mark = alt.Chart(data_of([at])).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
+        return [mark.encode(**place)]
+    line = alt.Chart(data_of([at])).mark_rule(color=INK, strokeDash=[4, 3])
+    return [line.encode(**{key: place[key]}) for key in at]
+
+
+def _density(first: Attribute, second: Attribute, x: Any, edges: Any) -> Any:
+    """How likely strips of the second number are beside values of the first, but for a factor."""
+    own = np.exp(line_of(first).log_density(x))
+    joint: Any = joint_of(first)
+    if joint is None or second.name not in joint.names:
+        return np.multiply.outer(own, line_of(second).mass(edges[:-1], edges[1:]))
+    ends = (np.broadcast_to(e, (x.size, e.size)) for e in (edges[:-1], edges[1:]))
+    return own[:, None] * joint.slice_mass(first.name, x, *ends)
+
+
+def window(attribute: Attribute, attack: Attack) -> tuple[float, float]:
+    """What is drawn of a number: where nearly all values lie, and the true one."""
+    prior = line_of(attribute)
+    low, high = (float(e) for e in prior.quantile(list(_SHOWN)))
+    near = _MARGIN * (high - low)
+    least, most = (float(e) for e in prior.support)
+    low, high = least if low - least < near else low, most if most - high < near else high
+    t = (attack.at or {}).get(attribute.name)
+    around = _AROUND * (high - low)
+    return (low, high) if t is None else (min(low, float(t) - around), max(high, float(t) + around))
+
+
+def line_of(attribute: Attribute) -> LinePrior:
+    """The prior of a number that has a density."""
+    if not isinstance(attribute.prior, LinePrior):
+        raise ValueError(f"{attribute.name} has no density that could be drawn")
+    return attribute.prior
+
+
+def axis_of(attribute: Attribute) -> Any:
+    """An axis of numbers, or of days that are shown as dates."""
+    dates: dict[str, Any] = {"labelExpr": "utcFormat(datum.value * 864e5, '%Y-%m-%d')"} if attribute.is_time else {}
+    return alt.Axis(grid=False, tickCount=4 if dates else 6, labelOverlap=True, labelSeparation=8, **dates)
+
+
+def _runs(edges: list[Any], level: Any, marks: Any) -> list[dict[str, Any]]:
+    """Neighbouring cells of one colour as one rectangle; they overlap a little, so that no seams are seen."""
+    overlap = [_HAIR * float(e[1] - e[0]) for e in edges]
     rows: list[dict[str, Any]] = []
     for j in range(level.shape[1]):
-        code = 2 * level[:, j] + inside[:, j]
-        starts = [0, *(np.flatnonzero(np.diff(code)) + 1).tolist()]
-        for a, b in zip(starts, [*starts[1:], code.size], strict=True):
-            rows.append(
-                {
-                    "x": float(edges[0][a]),
-                    "x2": float(edges[0][b]) + hair[0],
-                    "y": float(edges[1][j]),
-                    "y2": float(edges[1][j + 1]) + hair[1],
-                    "height": float(level[a, j]) / _LEVELS,
-                    "inside": bool(inside[a, j]),
-                    "colour": _colour(level[a, j] / _LEVELS, bool(inside[a, j])),
-                }
-            )
+        column, mark = level[:, j], marks[:, j]
+        starts = [0, *(np.flatnonzero((np.diff(column) != 0) | (np.diff(mark) != 0)) + 1).tolist()]
+        for a, b in zip(starts, [*starts[1:], column.size], strict=True):
+            row = {
+                "x": float(edges[0][a]),
+                "x2": float(edges[0][b]) + overlap[0],
+                "y": float(edges[1][j]),
+                "y2": float(edges[1][j + 1]) + overlap[1],
+                "inside": int(mark[a]) == 1,
+                "colour": _colour(float(column[a]), int(mark[a])),
+            }
+            if mark[a] < 2:  # the page mixes colours of its own where it knows the height
+                row["height"] = float(column[a])
+            rows.append(row)
     return rows
 
 
-def _colour(share: float, correct: bool) -> str:
-    """White to blue with the density, mixed with red inside the goal."""
-    shade = (1 - share) * np.array([255, 255, 255]) + share * np.array([95, 130, 175])
-    if correct:
-        shade = 0.55 * shade + 0.45 * np.array([209, 73, 91])
+def _colour(share: float, mark: int) -> str:
+    """White to blue with the density, mixed with red where a guess is right (1), and with grey where ruled out (2)."""
+    shade = (1 - share) * np.array([255, 255, 255]) + share * _LIKELY
+    if mark:
+        shade = 0.55 * shade + 0.45 * (_RIGHT if mark == 1 else _RULED_OUT)
     return "#" + "".join(f"{round(float(c)):02x}" for c in shade)
 
 

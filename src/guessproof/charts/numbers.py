@@ -16,14 +16,21 @@ import numpy as np
 from guessproof.charts.live import ALARM, INK
 from guessproof.charts.rows import data_of
 from guessproof.errors import GuessproofError
-from guessproof.risk.attack import Attack
-from guessproof.world.attributes import Attribute, joint_of
-from guessproof.world.checks import Array
-from guessproof.world.finite import Finite
-from guessproof.world.formulas import FormulaGoal, Given
-from guessproof.world.goals import Goal, Near, combine
-from guessproof.world.joint import Joint, JointTable
-from guessproof.world.line import LinePrior
+from guessproof.risk import Attack
+from guessproof.world import (
+    Array,
+    Attribute,
+    Finite,
+    FormulaGoal,
+    Given,
+    Goal,
+    Joint,
+    JointTable,
+    LinePrior,
+    Near,
+    combine,
+    joint_of,
+)
 
 _COMBINATIONS = 2**15
 _BARS = 60

@@ -22,7 +22,7 @@ from guessproof.charts.rows import data_of
 from guessproof.errors import GuessproofError
 from guessproof.noise import Noise
 from guessproof.plain import plain
-from guessproof.risk.profile import RiskProfile
+from guessproof.risk import RiskProfile
 
 INK, QUIET, PALE, ACCENT, TINT, ALARM = "#24313d", "#5b6773", "#d9dfe3", "#1b6b63", "#cfe5e1", "#a33b20"
 FORMER = "#a3afb9"
@@ -263,7 +263,7 @@ def profile(risk: RiskProfile) -> Any:
     binding = risk.binding()
     lines: list[dict[str, Any]] = [{}]
     if binding is not None:  # a binding point on the edge p = 0 has no line along q
-        lines += [{"along": "p", "at": binding.q}, {"along": "q", "at": risk.shape.inclusion[1]}]
+        lines += [{"along": "p", "at": binding.q}, {"along": "q", "at": risk.shape.p[1]}]
     for line in lines:
         try:
             spec = profiles.profile_chart(risk, title=" ", **line).to_dict(validate=False)

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from guessproof.charts.rows import data_of
 from guessproof.errors import ParameterError
-from guessproof.risk.profile import Binding, RiskProfile
-from guessproof.risk.profile.points import PointProfile
-from guessproof.risk.profile.shapes import FixedInclusion, FixedValue
+from guessproof.risk import Binding, PointProfile, ProfileLimits, RiskProfile
 from guessproof.rounded import down
 
 INK, QUIET, SAFE, ALARM, NOTHING = "#1f3a5f", "#8a94a3", "#2a9d8f", "#d1495b", "#e9ecf0"
@@ -188,7 +186,7 @@ def profile_curve(
 
 def epsilon_map(profile: RiskProfile, *, title: str | None = None, count: int = 60) -> Any:
     """The ε that each pair of priors allows, with the binding pair marked; pale where nothing is limited."""
-    if isinstance(profile.shape, FixedInclusion | FixedValue):
+    if isinstance(profile.shape, ProfileLimits) and profile.shape.fixed:
         raise ParameterError("profile", profile, "promises something on one line only", "draw it with profile_chart")
     edges = np.linspace(0, 1, count + 1)
     middle = (edges[:-1] + edges[1:]) / 2
@@ -258,13 +256,14 @@ def _line(profile: RiskProfile, along: Along | None, at: float | None) -> _Line:
         raise ParameterError("along", along, "is not an axis", 'give "p", "q" or "prior"')
     shape, binding = profile.shape, profile.binding()
     if along is None:
-        own: dict[type, Along] = {FixedInclusion: "q", FixedValue: "p", PointProfile: "prior"}
-        along = own.get(type(shape), "q")
+        along = "prior" if isinstance(shape, PointProfile) else "q"
+        if isinstance(shape, ProfileLimits) and shape.fixed == "q":
+            along = "p"
     if at is None:
-        if isinstance(shape, FixedInclusion | FixedValue):
+        if isinstance(shape, ProfileLimits) and shape.fixed:
             at = shape.at
         elif binding is None:
-            at = shape.inclusion[1]
+            at = shape.p[1]
         else:
             at = binding.q if along == "p" else binding.p
     if not 0 < at <= 1:

@@ -15,11 +15,7 @@ from guessproof.charts.rows import data_of
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
-from guessproof.world.attributes import Attribute
-from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Or, Within
-from guessproof.world.line import LinePrior
-from guessproof.world.times import days_of, moment_of
+from guessproof.world import And, Attribute, Finite, LinePrior, Or, Within, days_of, moment_of
 
 MOST_ROWS = 12  # true values that are drawn one by one
 STEPS = 61  # true values along a line

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from guessproof.checking.concern import Checked, Concern
 from guessproof.choosing import Choice
+from guessproof.choosing.bias import UNKNOWN, bias_note, paid_bounds
 from guessproof.plan.places import Key
 from guessproof.plan.tables import TargetTable
-from guessproof.rounded import margin
+from guessproof.rounded import margin, near
 from guessproof.sql.formula import Output, read_ratio
 from guessproof.sql.rules.comparison import NumberTest
 from guessproof.sql.rules.matching import Like
@@ -68,8 +69,8 @@ def error_is_wider_than_the_range(case: Checked) -> Iterator[Concern]:
         if error is None or width is None or error < width / 2:
             continue
         problem = (
-            f"{output.name} lies in a range {width:g} wide anyway, and its error is {margin(error, 3)}: the middle of "
-            "the range is as near without asking"
+            f"{output.name} lies in a range {near(width)} wide anyway, and its error is {margin(error, 3)}: the middle "
+            "of the range is as near without asking"
         )
         path, sql = _places(choice, output)
         asks = output.name in choice.targets
@@ -77,6 +78,16 @@ def error_is_wider_than_the_range(case: Checked) -> Iterator[Concern]:
             "ask for less error" if asks else "ask for an error that is of use, as within = …, and see what it takes"
         )
         yield case.concern("error_beyond_range", path if asks else sql, output.name, problem, remedy)
+
+
+def bias_is_unknown(case: Checked) -> Iterator[Concern]:
+    """A bound on the rows of a person of which nobody said how many it cuts off: no error counts that."""
+    plan = case.plan
+    if plan.unit.identity is None or bias_note(plan, case.asked, paid_bounds(plan)) != UNKNOWN:
+        return
+    problem = f"{UNKNOWN[:1].lower()}{UNKNOWN[1:]}: rows of a person beyond max_rows are cut off, or weigh less"
+    remedy = "declare rows_each, how many rows persons have as far as it is public, or pay for it: guessproof bounds"
+    yield case.concern("bias_unknown", ("data", "max_rows"), plan.data.max_rows, problem, remedy)
 
 
 def _places(choice: Choice, output: Output) -> tuple[Key, Key]:

@@ -9,10 +9,7 @@ from guessproof.checking.concern import Checked, Concern
 from guessproof.names import suggest_name
 from guessproof.plan.places import Key
 from guessproof.rounded import percent_down
-from guessproof.world.attributes import Attribute, joint_of
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Within
-from guessproof.world.line import LinePrior
+from guessproof.world import Attribute, Finite, LinePrior, Within, joint_of
 
 MOST_OUTSIDE = 0.2  # a normal prior for a number that is never negative often has a tenth outside
 MOST_WIDE = 100  # times as wide as where 99 % of people are believed

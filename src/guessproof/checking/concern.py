@@ -60,14 +60,23 @@ class Checked:
         return asked(self.plan) if self.made is None else self.made.asked
 
     @cached_property
-    def choice(self) -> Choice | None:
-        """What the plan chooses; None where nothing can be chosen, which `choose` explains."""
+    def _chosen(self) -> Choice | GuessproofError:
         if self.made is not None:
             return self.made
         try:
             return choose(self.plan)
-        except GuessproofError:
-            return None
+        except GuessproofError as error:
+            return error
+
+    @property
+    def choice(self) -> Choice | None:
+        """What the plan chooses; None where nothing can be chosen, which `choose` explains."""
+        return None if isinstance(self._chosen, GuessproofError) else self._chosen
+
+    @property
+    def refusal(self) -> PlanError | None:
+        """Why `choose` refuses the plan's own text, if it does."""
+        return self._chosen if isinstance(self._chosen, PlanError) else None
 
     @cached_property
     def names(self) -> Mapping[str, str] | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from guessproof.checking.answers import (
+    bias_is_unknown,
     confidence_is_low,
     error_is_wider_than_the_range,
     filter_never_changes,
@@ -43,8 +44,9 @@ OF_THE_PLAN: tuple[Check, ...] = (
     confidence_is_low,
     label_names_nothing,
 )
+ALWAYS: tuple[Check, ...] = (bias_is_unknown,)  # whatever else is found
 OF_THE_CHOICE: tuple[Check, ...] = (limit_cannot_be_broken, error_is_wider_than_the_range)
-CHECKS = (*OF_THE_TABLE, *OF_THE_PLAN, *OF_THE_CHOICE)
+CHECKS = (*OF_THE_TABLE, *OF_THE_PLAN, *OF_THE_CHOICE, *ALWAYS)
 
 
 def check(plan: Plan, *, strict: bool = False, opens: bool = True, choice: Choice | None = None) -> tuple[Concern, ...]:
@@ -57,7 +59,10 @@ def check(plan: Plan, *, strict: bool = False, opens: bool = True, choice: Choic
     case = Checked(plan, opens, choice)
     table, plan_itself = _say(OF_THE_TABLE, case), _say(OF_THE_PLAN, case)
     # What is chosen from a mistake says nothing of the plan that was meant.
-    every = [*table, *(plan_itself or _say(OF_THE_CHOICE, case))]
+    mistakes = plan_itself or _say(OF_THE_CHOICE, case)
+    if not mistakes and case.refusal is not None:
+        raise case.refusal
+    every = [*table, *mistakes, *_say(ALWAYS, case)]
     found = tuple({(c.kind, c.field, c.problem): c for c in every}.values())  # a filter may serve several aggregates
     if strict and found:
         raise found[0].to_error(plan.place.file)

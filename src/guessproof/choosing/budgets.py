@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from guessproof.ledger.amounts import ZERO, Cost, plus, typed
 from guessproof.plan import Plan
+from guessproof.rounded import within_bounds
 
 if TYPE_CHECKING:
     from guessproof.choosing import Choice
+    from guessproof.ledger import Ledger
     from guessproof.ledger.account import Standing
 
 
@@ -34,21 +37,38 @@ def budget_left(plan: Plan, key_file: str | None = None) -> BudgetLeft:
     """What is left of ε, for which of the plan's releases, and whether a scan was made."""
     from guessproof.errors import LedgerError
     from guessproof.ledger import Ledger, is_there, read_key
-    from guessproof.plan.identity import request_of
 
     numbers = tuple(range(1, plan.release.times + 1))
     unknown = BudgetLeft(None, numbers)
     try:
         if not is_there(plan.ledger_path):
             return unknown
-        ledger, name = Ledger(plan.ledger_path, read_key(key_file)), plan.data.name
-        if name not in ledger.names:
-            return unknown
-        to_come = tuple(n for n in numbers if ledger.settled(name, [request_of(plan, number=n)]) is None)
-        standing = ledger.standing(name)
-        return BudgetLeft(float(standing.left.to_dict()["epsilon"]), to_come, standing.is_scanned)
+        ledger = Ledger(plan.ledger_path, read_key(key_file))
+        return budget_in(ledger, plan) if plan.data.name in ledger.names else unknown
     except LedgerError:  # a ledger that does not open is the release's business
         return unknown
+
+
+def budget_in(ledger: Ledger, plan: Plan) -> BudgetLeft:
+    """The same of one ledger that knows the data."""
+    from guessproof.plan.identity import request_of
+
+    numbers, name = range(1, plan.release.times + 1), plan.data.name
+    to_come = tuple(n for n in numbers if ledger.settled(name, [request_of(plan, number=n)]) is None)
+    standing = ledger.standing(name)
+    return BudgetLeft(float(standing.left.to_dict()["epsilon"]), to_come, standing.is_scanned)
+
+
+def fitting_epsilon(left: BudgetLeft) -> str:
+    """The ε of each release to come that what is left pays for, as it is typed: `choose` names the same."""
+    assert left.epsilon is not None
+    each = shared(left.epsilon, max(left.to_come, 1))
+    return within_bounds(each, 0.0, each)
+
+
+def shared(epsilon: float, times: int) -> float:
+    """The part of each of so many releases, never above it."""
+    return epsilon if times == 1 else math.nextafter(epsilon / times, 0.0)
 
 
 def room_line(plan: Plan, choice: Choice, key_file: str | None = None) -> str | None:

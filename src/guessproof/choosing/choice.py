@@ -16,15 +16,18 @@ from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.noise import Noise
 from guessproof.plain import table_html
 from guessproof.plan import Plan
-from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, up, within_bounds
+from guessproof.risk import Bracket
+from guessproof.rounded import down, spelled, up, within_bounds
 from guessproof.sql import AnalyzedQuery, Asked
 from guessproof.sql.formula import Output
+from guessproof.sql.measurement import Measurement
 
 if TYPE_CHECKING:
+    from guessproof.choosing.bias import PaidBounds
     from guessproof.choosing.frequent import GroupThreshold
 
 OWNED = "Each row of {name} belongs to one row of {owner}: no two rows of {owner} have the key that it is joined on."
+BOUNDS = "Errors are stated assuming all values lie within bounds."
 BINDS = 1e-3  # an ε so near a limit leaves no room for a wrong prior
 ASSUMPTIONS = {
     "times": "The plan is released {times} times. The attacker sees all {times} answers, and a record may be in all of "
@@ -41,6 +44,7 @@ ASSUMPTIONS = {
     "knows; columns with separate priors are independent of each other.",
     "together": "All {together} questions are answered together, from one state of the table. The attacker sees all "
     "answers, and every limit and belief is for all of them.",
+    "bounds": BOUNDS,
     "failure": "An answer breaks what is said of the attacker with probability {failure:g} at most, {given}.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
     "from a lower start can be larger.",
@@ -62,9 +66,23 @@ class Change:
     """One change of the plan, and the interval that it would open."""
 
     what: str
-    now: str
-    then: str
+    present: float
+    proposed: float  # in few digits: it is tried as it is printed
     factor: float  # how large the change is, as a ratio; for ordering
+
+    @property
+    def now(self) -> str:
+        """The present value as a plan has it."""
+        return spelled(self.present)
+
+    @property
+    def then(self) -> str:
+        """The proposed value as a plan has it."""
+        return spelled(self.proposed)
+
+    def to_dict(self) -> dict[str, str]:
+        """Ready for JSON."""
+        return {"what": self.what, "now": self.now, "then": self.then}
 
 
 @dataclass(frozen=True)
@@ -88,6 +106,7 @@ class Choice:
     explanation: str
     data_dependent: bool = False
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
+    paid_bounds: PaidBounds | None = field(default=None, repr=False, compare=False)
 
     @property
     def question(self) -> AnalyzedQuery:
@@ -115,6 +134,11 @@ class Choice:
     def shown_epsilon(self) -> str:
         """ε for people: it still meets the targets and keeps the limits if it is typed in again."""
         return within_bounds(self.epsilon, *self.interval)
+
+    @property
+    def waits_for_budget(self) -> bool:
+        """Whether what is left of the budget decided on ε: it is released once the plan itself says this ε."""
+        return self.feasible and self.binding == "budget"
 
     @property
     def prior_free_epsilon(self) -> float | None:
@@ -261,6 +285,7 @@ class Choice:
         keys += ["failure"] if failure is not None else []
         keys += ["prior"] if self.plan.attacker is not None else []
         keys += ["times"] if self.times > 1 else []
+        keys += ["bounds"] if any(_is_clamped(m) for m in self.asked.measurements) else []
         together = len(self.asked.parts)
         keys += ["together"] if together > 1 else []
         owned = [j.joined.table for j in self.asked.joins if j.joined.table.owner is not None]
@@ -362,7 +387,16 @@ class Choice:
             return {}
         from guessproof.choosing.bias import likely_bias
 
-        return likely_bias(self)
+        return likely_bias(self.plan, self.asked)
+
+    @property
+    def bias_note(self) -> str | None:
+        """What is said of the bias of max_rows beside every error; None where nothing needs to be said."""
+        if self.plan.unit.identity is None:
+            return None
+        from guessproof.choosing.bias import bias_note
+
+        return bias_note(self.plan, self.asked, self.paid_bounds)
 
     def __repr__(self) -> str:
         least, most = self.interval
@@ -380,8 +414,9 @@ class Choice:
         rows = [(limit.name, limit.side, _safe_side(limit), limit.how) for limit in self.limits]
         return table_html(self.explanation, ("from", "", "ε", "because"), rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON; an infinite number is null."""
+    def to_dict(self, *, quick: bool = False) -> dict[str, Any]:
+        """Ready for JSON; an infinite number is null. `quick`: the prior's factor is what is proven at once."""
+        factor = self.quick_prior_factor if quick else self.largest_prior_factor
         return _finite(
             {
                 "feasible": self.feasible,
@@ -403,16 +438,17 @@ class Choice:
                 "errors": self.errors(),
                 "rank_errors": self.rank_errors(),
                 "bias": self.bias,
+                **({} if self.bias_note is None else {"bias_note": self.bias_note}),
                 "prior": self.prior,
                 "advantage": None if self.advantage is None else self.advantage.to_dict(),
                 "posterior": None if self.posterior is None else self.posterior.to_dict(),
                 **self._failure(),
                 "prior_free_epsilon": self.prior_free_epsilon,
-                "largest_prior_factor": "any" if self.quick_prior_factor == math.inf else self.quick_prior_factor,
+                "largest_prior_factor": "any" if factor == math.inf else factor,
                 "narrower_prior_epsilon": self.narrower_prior_epsilon,
                 "wider_prior_epsilon": self.wider_prior_epsilon,
                 "query_aware_epsilon": self.query_aware_epsilon,
-                "changes": [{"what": c.what, "now": c.now, "then": c.then} for c in self.changes],
+                "changes": [change.to_dict() for change in self.changes],
                 "data_dependent": self.data_dependent,
                 "assumptions": list(self.assumptions),
                 "explanation": self.explanation,
@@ -432,6 +468,12 @@ def label_measurements(asked: Asked) -> tuple[str, ...]:
             found[place] += [part.name] if part.name else []
     pairs = zip(found, asked.measurements, strict=True)
     return tuple(f"{', '.join(names)}: {m.text}" if names else m.text for names, m in pairs)
+
+
+def _is_clamped(measurement: Measurement) -> bool:
+    """Whether values outside declared bounds would change what is added up."""
+    read = measurement.contribution.term.columns if measurement.kind != "count" else frozenset[str]()
+    return any(measurement.declared.column(name).bounds is not None for name in read)
 
 
 def given_truth(plan: Plan) -> str:

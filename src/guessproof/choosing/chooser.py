@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
+from guessproof.choosing.bias import paid_bounds
+from guessproof.choosing.budgets import shared
 from guessproof.choosing.choice import Choice, Limit, error_units
 from guessproof.choosing.noises import check_delta, check_noise
 from guessproof.choosing.ranked import check_ranked
@@ -24,8 +26,7 @@ from guessproof.plan.places import spell_key
 from guessproof.plan.tables import ColumnTable
 from guessproof.sql import AnalyzedQuery, Asked, AskedPart, DeclaredColumn, DeclaredTable, PublicTable, analyze
 from guessproof.sql.formula import Output
-from guessproof.world.finite import Finite
-from guessproof.world.kinds import Kind, label_of
+from guessproof.world import Finite, Kind, label_of
 
 ROUNDING = 2.0**-38  # what the noise's grid adds to one answer, in log-likelihood; checked against the noise itself
 
@@ -35,18 +36,16 @@ def choose(
 ) -> Choice:
     """The feasible interval of ε, the recommendation and its reasons. Never opens the table.
 
+    Of the plan's ledger it reads what `guessproof bounds` was paid for, where persons are protected.
+
     ε is that of each release, where the plan has several (`times`). `remaining` is what is left of the budget, where a
     ledger is at hand, and `to_come` how many of the plan's releases it still has to pay for; left out: all.
     """
     check_plan(plan)
     count = plan.release.times if to_come is None else to_come
     share = None if remaining is None or count == 0 else shared(remaining, count)
-    return Chooser(plan, asked(plan), share, data_dependent).choice()
-
-
-def shared(epsilon: float, times: int) -> float:
-    """The part of each of so many releases, never above it."""
-    return epsilon if times == 1 else math.nextafter(epsilon / times, 0.0)
+    made = Chooser(plan, asked(plan), share, data_dependent).choice()
+    return made if plan.unit.identity is None else replace(made, paid_bounds=paid_bounds(plan))
 
 
 def asked(plan: Plan) -> Asked:
@@ -479,8 +478,6 @@ class Chooser:
         advantage = exposure.advantage(asked_at, self.plan.limits.both) if askable and exposure else None
         believed = exposure is not None and askable and exposure.attacker.has_prior
         posterior = exposure.posterior(asked_at) if believed and exposure else None
-        if exposure is not None and advantage is not None:
-            advantage, posterior = exposure.attacked(asked_at, self.plan.limits.both, advantage, posterior)
         decides = binding_name(bounds, feasible, self.plan.release.epsilon)
         possible = tuple(changes(self, exposure, interval, (asked_at, advantage, posterior)))
         if not feasible:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guessproof.plan.tables import FixedInclusionTable, FixedValueTable, PointsTable, RiskTable
+from guessproof.rounded import near
 
 SHOWN_POINTS = 6
 
@@ -43,8 +44,12 @@ def _fixed(who: str, given: FixedInclusionTable | FixedValueTable) -> str:
 
 
 def times_words(ratio: float) -> str:
-    """How many times, before “as probable”."""
-    return "twice" if ratio == 2 else f"{ratio:g} times"
+    """How many times, before “as probable”.
+
+    >>> times_words(2.0), times_words(1e6)
+    ('twice', '1,000,000 times')
+    """
+    return "twice" if ratio == 2 else f"{near(ratio, 6)} times"
 
 
 def _points(given: PointsTable) -> str:

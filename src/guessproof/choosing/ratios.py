@@ -34,7 +34,7 @@ class RatioError:
         if parts is None:
             return None
         total, count, low, high, centre = parts
-        return RatioError(int(total), int(count), max(abs(low - centre), abs(high - centre)), high - low, rows)
+        return RatioError(total, count, max(abs(low - centre), abs(high - centre)), high - low, rows)
 
     def error(self, noises: Sequence[Noise], confidence: float) -> float | None:
         """What is exceeded with probability 1 − confidence at most; None where the count's noise is too wide."""
@@ -56,6 +56,8 @@ class RatioError:
         whole, each = within * self.rows, within + self.largest
         first, second = (measurements[j].guarantee.sensitivity for j in (self.total, self.count))
         best = whole / (each + math.sqrt(first * each / second))
+        if not measurements[self.count].is_whole:
+            return {self.total: ((whole - each * best) * (1 - 1e-12), level), self.count: (best * (1 - 1e-12), level)}
         # A count is whole, and so is its noise: no more than its whole part counts.
         tried = [float(c) for c in (math.floor(best), math.ceil(best)) if whole - each * c > 0]
         near = min(tried, key=lambda c: first / (whole - each * c) + second / (c + 1))

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from guessproof.choosing.choice import Change, Limit, given_truth
+from guessproof.choosing.choice import Change, Choice, Limit, given_truth
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.noise import FollowingNoise, Noise, noise_for
 from guessproof.plan import Plan
 from guessproof.plan.table import MOST_TIMES
-from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, margin, points, up, within_bounds
+from guessproof.risk import Bracket
+from guessproof.rounded import down, margin, near, points, rounded_down, rounded_up, up, within_bounds
 
 if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
@@ -47,7 +47,7 @@ def changes(
         yield from _risk_changes(chooser, exposure, needed, learnt)
     fewer = min(math.floor(chooser.times / ratio * (1 - 1e-9)), MOST_TIMES)
     if chooser.times > 1 and fewer >= 1 and (exposure is None or exposure.is_shared_evenly):
-        yield Change("release.times", f"{chooser.times}", f"{fewer}", max(ratio, 1 / ratio))
+        yield Change("release.times", chooser.times, fewer, max(ratio, 1 / ratio))
 
 
 def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Change]:
@@ -55,11 +55,11 @@ def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Cha
     there = noise.error(confidence)
     if there > 0:  # whole noise can be so small that the answer is exact, and there is nothing to ask for
         unit, factor = noise.unit or "within", max(there / within, within / there)
-        yield Change(f"accuracy of {name}: {unit}", f"{within:g}", up(there, SHORT), factor)
+        yield Change(f"accuracy of {name}: {unit}", within, rounded_up(there, SHORT), factor)
     surely = noise.confidence(within)
     if LEAST_SURE <= surely <= MOST_SURE:
         factor = _odds_ratio(confidence, surely)
-        yield Change(f"accuracy of {name}: confidence", f"{confidence:g}", down(surely, SHORT), factor)
+        yield Change(f"accuracy of {name}: confidence", confidence, rounded_down(surely, SHORT), factor)
 
 
 def _risk_changes(chooser: Chooser, exposure: Exposure, needed: float, learnt: Learnt) -> Iterator[Change]:
@@ -78,7 +78,7 @@ def _risk_changes(chooser: Chooser, exposure: Exposure, needed: float, learnt: L
 
 def _limit_change(name: str, now: float, there: float) -> Iterator[Change]:
     if there <= MOST_LEARNT:  # beyond it the limit would be none
-        yield Change(f"attacker: {name}", f"{now:g}", up(there, SHORT), there / now)
+        yield Change(f"attacker: {name}", now, rounded_up(there, SHORT), there / now)
 
 
 def _odds_ratio(a: float, b: float) -> float:
@@ -133,7 +133,7 @@ def explain_choice(
     if not feasible:
         return _way_out(above, interval, changes, plan.release.epsilon, taken)
     if not math.isfinite(epsilon):
-        return "No release can break these limits: any ε will do. Set an accuracy target or release.epsilon."
+        return "No release can break these limits: they do not decide on ε. Set an accuracy target or release.epsilon."
     parts = [_reason(bounds, epsilon, interval, plan.release.epsilon)]
     times = plan.release.times
     if times > 1:
@@ -148,7 +148,7 @@ def explain_choice(
     if len(noises) == 1:
         noise = noises[0]
         most = "at most " * noise.mechanism.follows_data
-        parts.append(f"Noise of scale {most}{noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")
+        parts.append(f"Noise of scale {most}{near(noise.scale, 6)}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")
     parts += [advice for noise in noises for advice in _extreme_advice(noise)]
     return " ".join(parts)
 
@@ -211,8 +211,20 @@ def _reason(bounds: list[Limit], epsilon: float, interval: tuple[float, float], 
     name = min((b for b in bounds if b.side == "at most"), key=lambda b: b.epsilon).name
     text = f"ε = {shown}: the most that the limits allow ({name} binds), as no accuracy is asked for."
     if name == "budget":  # a release never follows what happens to be left, or asking again would cost again
-        text += f" To release with what is left, write epsilon = {shown} under [release]."
+        others = min((b.epsilon for b in bounds if b.side == "at most" and b.name != name), default=math.inf)
+        allowed = "nothing would limit ε" if math.isinf(others) else f"they would allow {down(others)}"
+        text += f" Without it {allowed}. {take_what_is_left(shown)}."
     return text
+
+
+def headline(choice: Choice) -> str:
+    """The ε of a feasible choice and what decided on it, in a sentence or two."""
+    return _reason(list(choice.limits), choice.epsilon, choice.interval, choice.plan.release.epsilon)
+
+
+def take_what_is_left(shown: str) -> str:
+    """How a plan gets the ε that its budget has left."""
+    return f"To release with what is left, write epsilon = {shown} under [release]"
 
 
 def _way_out(

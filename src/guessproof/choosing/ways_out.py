@@ -12,7 +12,7 @@ from guessproof.calculate import Limits
 from guessproof.choosing.choice import Change
 from guessproof.errors import GuessproofError
 from guessproof.plan import Plan
-from guessproof.rounded import down, up
+from guessproof.rounded import rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
@@ -32,11 +32,13 @@ def ways_out(chooser: Chooser, proposed: tuple[Change, ...], interval: tuple[flo
     ratio = needed / highest
     if len(chooser.targets) > 1:
         yield from _single_targets(chooser)
-        wider = (Change("accuracy of every output: times", "1", up(f * ratio, 3), f * ratio) for f in WIDER)
+        wider = (Change("accuracy of every output: times", 1, rounded_up(f * ratio, 3), f * ratio) for f in WIDER)
         yield from itertools.islice((change for change in wider if _helps(chooser, change)), 1)
     if chooser.remaining is not None:
         left, enough = chooser.remaining * chooser.times, needed * chooser.times * (1 + 1e-6)
-        change = Change("budget: ε that is left", down(left), up(enough), math.inf)  # its owner's to raise, so last
+        change = Change(
+            "budget: ε that is left", rounded_down(left), rounded_up(enough), math.inf
+        )  # its owner's to raise, so last
         yield from [change] if _helps(chooser, change) else []
 
 
@@ -45,9 +47,9 @@ def _single_targets(chooser: Chooser) -> Iterator[Change]:
     for name in list(chooser.taken)[:MOST_LOOSENED]:
         (within, confidence), unit = chooser.targets[name], chooser.units.get(name, "within")
         for factor in LOOSER:
-            then = up(within * factor, 3)
-            if _keeps_limits(_with_targets(chooser, {**chooser.targets, name: (float(then), confidence)})):
-                yield Change(f"accuracy of {name}: {unit}", f"{within:g}", then, factor)
+            then = rounded_up(within * factor, 3)
+            if _keeps_limits(_with_targets(chooser, {**chooser.targets, name: (then, confidence)})):
+                yield Change(f"accuracy of {name}: {unit}", within, then, factor)
                 break
 
 
@@ -80,8 +82,7 @@ def _is_feasible(chooser: Chooser) -> bool:
 def _changed(chooser: Chooser, change: Change) -> Chooser | None:
     """The same choice after one change, with the numbers as they are printed."""
     plan, targets, remaining = chooser.plan, dict(chooser.targets), chooser.remaining
-    place, _, key = change.what.rpartition(": ")
-    value = float(change.then)
+    (place, _, key), value = change.what.rpartition(": "), change.proposed
     if place == "attacker":
         plan = _with_limit(plan, key, value)
     elif place == "accuracy of every output":

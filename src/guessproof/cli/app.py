@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from guessproof.cli.commands import CommandGroup
+from guessproof.cli.commands import DEBUG, CommandGroup
 from guessproof.cli.refusing import explain_failure
 
 app = typer.Typer(
@@ -37,13 +37,17 @@ def _version(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
     ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(DEBUG, help="With any command: show where it failed unexpectedly. This may quote data."),
+    ] = False,
 ) -> None: ...
 
 
 def main() -> None:
-    """Run, with every refusal in a few words and never a traceback; under --json also as JSON."""
+    """Run, with every refusal in a few words and no traceback but with --debug; under --json also as JSON."""
     try:
         code = app(standalone_mode=False)
     except Exception as error:
-        sys.exit(explain_failure(error, as_json="--json" in sys.argv))
+        sys.exit(explain_failure(error, as_json="--json" in sys.argv, debug=DEBUG in sys.argv))
     sys.exit(code if isinstance(code, int) else 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from guessproof.cli.printing import AsJson, PlanArgument, print_json
-from guessproof.rounded import down, margin, up
+from guessproof.rounded import down, margin, percent_near, up
 
 if TYPE_CHECKING:
     from guessproof.releasing.row_bounds import RowsBound
@@ -71,9 +71,11 @@ def _show(found: RowsBound, share: float) -> None:
     for column in ("rows", "persons", "with more rows"):
         table.add_column(column, justify="right")
     for rows, count, more in zip(found.candidates, found.persons, found.beyond(), strict=False):
-        table.add_row(f"up to {rows}", str(count), f"{100 * more:.2g} %")
+        table.add_row(f"up to {rows}", str(count), percent_near(more))
     table.add_row("more", str(found.persons[-1]), "")
     console.print(table)
+    if min(found.persons) < 0:
+        console.print("Counts below 0 are as likely as others where hardly anybody is: the noise goes both ways.")
     console.print(describe_bound(found, share))
     charged = "Charged" if not found.replayed else "Cost"
     console.print(

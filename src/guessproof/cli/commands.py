@@ -29,6 +29,9 @@ HOMES = {
 }
 
 
+DEBUG = "--debug"
+
+
 class Commands(Mapping[str, Any]):
     """Every command by its name, made when it is first asked for: making all of them takes longer than most do."""
 
@@ -67,3 +70,7 @@ class CommandGroup(WholeGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = Commands()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments without --debug, which may stand anywhere: `main` looks for it."""
+        return super().parse_args(ctx, [word for word in args if word != DEBUG])

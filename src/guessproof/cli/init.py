@@ -65,16 +65,18 @@ def init(
 
     Example: guessproof init --engine spark --remote env:SPARK_REMOTE --table clinic.visits --column days
     """
+    import sys
     from pathlib import Path
 
     from guessproof.plan.refusals import find_blanks
-    from guessproof.starting import Wishes, find_table, first_plan, pick_table, read_schema, write_plan
+    from guessproof.starting import Wishes, find_table, first_plan, lacks_names, pick_table, read_schema, write_plan
 
     path, found = Path(output), find_table(table, engine, remote)
     name = "t" if found is None else pick_table(found, called)
     schema = None if found is None else read_schema(found, table=name)
     wishes = Wishes(template, tuple(column or ()), attacker, preset, prior, person)
-    if ask:
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if ask or (on_terminal and wishes == Wishes() and lacks_names(wishes, found, schema)):
         text = _conversation(wishes, as_json, found, schema, path, name, force)
     else:
         text = first_plan(wishes, table=found, schema=schema, plan=path, called=name)
@@ -85,11 +87,25 @@ def init(
         print_json({"plan": str(path), "blanks": rows})
         return
     say(f"Wrote {path}.")
+    if found is not None and not (ask or wishes.columns):
+        _say_columns(text)
     if blanks:
         say("Fill in, from public knowledge and never from the table:")
     for line, key, question in blanks:
         say(f"  line {line}: {key}: {question}")
     say(f"Then: {command('check', str(path))}")
+
+
+def _say_columns(text: str) -> None:
+    """Which columns were picked from the table's schema, so that none is picked silently."""
+    import tomllib
+
+    from guessproof.plan.checks import UNNAMED
+
+    picked = [name for name in tomllib.loads(text)["columns"] if name not in UNNAMED]
+    if picked:
+        option = " ".join("--column NAME" for _ in picked)
+        say(f"It asks about {' and '.join(picked)}; for another column add {option} --force.")
 
 
 def _conversation(

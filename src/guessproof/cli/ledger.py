@@ -302,8 +302,10 @@ def _described(describe: Mapping[str, Any]) -> list[str]:
 
 
 def _scale(noise: Mapping[str, Any]) -> list[str]:
+    from guessproof.rounded import near
+
     scale = noise.get("noise_scale")
-    return [f"noise of scale {scale:.4g}"] if isinstance(scale, float) else ["noise"]
+    return [f"noise of scale {near(scale)}"] if isinstance(scale, float) else ["noise"]
 
 
 def _protected(account: Account) -> str:
@@ -323,6 +325,7 @@ def _pins_json(account: Account) -> dict[str, Any]:
 
 def _bar(symbol: str, spent: Decimal, whole: Decimal, left: Decimal) -> None:
     """Never empty after a charge, never full while something is left."""
+
     import math
 
     from guessproof.ledger.amounts import rest_of, shown

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.plain import json_text, plain
-from guessproof.rounded import base_for, count, count_up, margin, percent_up
+from guessproof.rounded import base_for, count, count_up, margin, percent_near, percent_up, percents
 
 if TYPE_CHECKING:
-    from guessproof.risk.bracket import Bracket
+    from guessproof.risk import Bracket
 
 __all__ = [
     "AsJson",
@@ -29,7 +29,6 @@ __all__ = [
     "error_words",
     "in_people",
     "percent",
-    "percent_near",
     "print_json",
     "program",
     "say",
@@ -79,18 +78,10 @@ def percent(bracket: Bracket | None) -> str:
     """A risk in percent, rounded up, with its status, and beside a bound the best attack that was found."""
     if bracket is None:
         return ""
-    attack = float(bracket.attack)
-    found = f"; best attack found {percent_near(attack)}" if bracket.status == "proven" and attack > 0 else ""
-    return f"{percent_up(float(bracket.bound))} ({bracket.status}{found})"
-
-
-def percent_near(share: float) -> str:
-    """A belief in percent, to the nearest.
-
-    >>> percent_near(0.24987), percent_near(0.00004)
-    ('25.0 %', '0.004 %')
-    """
-    return f"{100 * share:.1f} %" if share >= 0.001 else f"{100 * share:.2g} %"
+    attack, bound = percents(float(bracket.attack), float(bracket.bound))
+    if bracket.status != "proven" or float(bracket.attack) <= 0:
+        return f"{percent_up(float(bracket.bound))} ({bracket.status})"
+    return f"{bound} ({bracket.status}; best attack found {attack})"
 
 
 def belief_words(after: Bracket, before: float | None, spell: Callable[[Any], str], factor: float = 1.0) -> str:
@@ -101,9 +92,9 @@ def belief_words(after: Bracket, before: float | None, spell: Callable[[Any], st
     """
     start = before if before is not None else None if after.worst_prior is None else float(after.worst_prior)
     if start is not None and 1 < factor < math.inf:
-        from guessproof.risk.misjudged.odds import with_odds  # only where a prior may be wrong
+        from guessproof.risk import with_factor  # only where a prior may be wrong
 
-        declared = with_odds(after, 1 / factor)
+        declared = with_factor(after, 1 / factor)
         told = belief_words(replace(after, attack=declared.attack, bound=declared.bound), start, spell)
         return f"{told}; with odds misjudged by up to ×{factor:g} {percent(after)}"
     rise = percent(after) if start is None else f"{percent_near(start)} → {percent(after)}"

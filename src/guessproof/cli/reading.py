@@ -8,19 +8,18 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from guessproof import world
 from guessproof.errors import GoalError, ParameterError, PriorError, TrueValueError
 from guessproof.plan import goals as plan_goals
 from guessproof.plan.grammar import Wish
 from guessproof.plan.prior_tables import PriorTable
-from guessproof.world import priors
-from guessproof.world.attributes import Attribute
-from guessproof.world.goals import Goal
+from guessproof.world import Attribute, Goal
 
 _OTHERS = ("mixture", "truncated", "empirical", "categorical", "unknown", "partly_known")
 _EXAMPLE = "write for instance: normal(20, 6.28)"
 
 
-def read_prior(text: str) -> priors.Prior:
+def read_prior(text: str) -> world.Prior:
     """A prior such as "normal(20, 6.28)", "categorical({'math': 0.5, 'cs': 0.5})" or "truncated(normal(20, 6), 0, 40)".
 
     >>> read_prior("normal(mean=20, sd=6.28)")
@@ -28,9 +27,9 @@ def read_prior(text: str) -> priors.Prior:
     >>> read_prior("truncated('half between 10 and 30', 0, 60)")
     normal(mean=20, sd=14.826).given(0, 60)
     """
-    spoken = priors.read_half(text)
+    spoken = world.read_half(text)
     if spoken is not None:
-        return priors.half_between(*spoken)
+        return world.half_between(*spoken)
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -51,7 +50,7 @@ def _made(text: str, node: ast.Call) -> Any:
         raise PriorError("prior", text, f"“{name}” is not a prior", hint)
     values = [_value(text, a) for a in node.args]
     named = {k.arg: _value(text, k.value) for k in node.keywords if k.arg}
-    maker = getattr(priors, name) if hasattr(priors, name) else families[name]
+    maker = getattr(world, name) if hasattr(world, name) else families[name]
     try:
         return maker(*values, **named)
     except TypeError:
@@ -65,8 +64,8 @@ def _value(text: str, node: ast.expr) -> Any:
     if isinstance(node, ast.Tuple):
         return tuple(_value(text, part) for part in node.elts)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        spoken = priors.read_half(node.value)
-        return node.value if spoken is None else priors.half_between(*spoken)
+        spoken = world.read_half(node.value)
+        return node.value if spoken is None else world.half_between(*spoken)
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError, MemoryError):
@@ -76,7 +75,7 @@ def _value(text: str, node: ast.expr) -> Any:
 def read_goal(text: str, attribute: Attribute) -> Goal:
     """A goal such as "within 2", "within 5%", "exactly", "among math, cs", "inside 10 20" or "above 10".
 
-    >>> read_goal("within 5%", Attribute("x", prior=priors.normal(0, 1)))
+    >>> read_goal("within 5%", Attribute("x", prior=world.normal(0, 1)))
     x within 5 %
     """
     try:
@@ -137,8 +136,7 @@ def read_known_formula(text: str, attributes: Mapping[str, Attribute]) -> dict[A
 def read_value(text: str, attribute: Attribute) -> Any:
     """A true value: a number where the attribute has numbers, a category otherwise."""
     text = text.strip()
-    prior = attribute.prior
-    if isinstance(prior, priors.Finite) and not prior.is_line:
+    if attribute.is_category:
         return text
     try:
         return float(text)
@@ -157,6 +155,6 @@ def read_pair(field: str, text: str) -> tuple[float, float]:
 
 def read_knowledge(text: str, attribute: Attribute) -> Any:
     """What is known already: an interval of numbers, or a set of values."""
-    if isinstance(attribute.prior, priors.Finite):
+    if isinstance(attribute.prior, world.Finite):
         return {read_value(v, attribute) for v in text.split(",")}
     return read_pair("knows", text)

@@ -1,9 +1,10 @@
-"""A failure in a few words, as JSON where that was asked for, and its exit code. Never a traceback."""
+"""A failure in a few words, as JSON where that was asked for, and its exit code. A traceback only with --debug."""
 
 from __future__ import annotations
 
 import os
 import sys
+import traceback
 from contextlib import suppress
 from typing import Any
 
@@ -38,8 +39,8 @@ CODES: dict[type[Exception], int] = {  # the first that fits
 }
 
 
-def explain_failure(error: Exception, *, as_json: bool) -> int:
-    """Say what failed; the exit code. What was charged exits with 5, whatever it was."""
+def explain_failure(error: Exception, *, as_json: bool, debug: bool = False) -> int:
+    """Say what failed, with `debug` also where that was unexpected; the exit code. What was charged exits with 5."""
     stopped = (error.__cause__ or error.__context__) if isinstance(error, typer.Abort) else None
     charged = bool(getattr(stopped or error, "charged", False))
     code = AFTER_CHARGE if charged else next((c for kind, c in CODES.items() if isinstance(error, kind)), UNEXPECTED)
@@ -47,6 +48,8 @@ def explain_failure(error: Exception, *, as_json: bool) -> int:
         _silence()
         return code if charged else 0
     table = _say(error, charged)
+    if debug and table["kind"] == "unexpected":
+        typer.echo(plain_lines("".join(traceback.format_exception(error))), err=True)
     try:
         if as_json and not getattr(error, "answered", False):
             print_json({"error": table})
@@ -72,7 +75,8 @@ def _say(error: Exception, charged: bool) -> dict[str, Any]:
     kind = type(error).__name__  # a traceback could quote data
     words = f"an unexpected {kind}; its text is not shown, since it might quote data"
     typer.echo(f"guessproof: {words}", err=True)
-    return _table("unexpected", words, "report the command and the version", charged)
+    remedy = "report the command and the version; with --debug its traceback is shown, to you alone"
+    return _table("unexpected", words, remedy, charged)
 
 
 def _silence() -> None:

@@ -33,11 +33,12 @@ def report(
     """
     import hashlib
 
+    from guessproof.choosing.reasons import take_what_is_left
     from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
     from guessproof.outputs import check_output, write_output
     from guessproof.plan import load_plan
-    from guessproof.plan.plan import inputs_of
+    from guessproof.plan.sources import inputs_of
     from guessproof.reporting import report as reported
     from guessproof.reporting.parts.opening import decision
     from guessproof.reporting.registry import registry_text
@@ -66,7 +67,9 @@ def report(
     say(decision(facts))
     if facts.head is not None:
         say(f"head {facts.head}")
-    if facts.choice.feasible and not facts.own:
+    if facts.choice.waits_for_budget and not facts.own:
+        say(f"Nothing is released yet. {take_what_is_left(facts.choice.shown_epsilon)}.")
+    elif facts.choice.feasible and not facts.own:
         say(f"Nothing is released yet. Next: {command('release', plan)}")
     else:
         say(f"Next: open {output} in a browser; it prints well, too.")

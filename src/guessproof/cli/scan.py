@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.cli.printing import AsJson, PlanArgument, print_json
-from guessproof.rounded import percent_down, percent_up
+from guessproof.rounded import near, percent_down, percent_up
 
 if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
@@ -40,7 +40,7 @@ def scan(
     from guessproof.outputs import check_output, write_output
     from guessproof.plain import json_text
     from guessproof.plan import load_plan
-    from guessproof.plan.plan import inputs_of
+    from guessproof.plan.sources import inputs_of
     from guessproof.scanning import scan as scanned
 
     loaded = load_plan(plan)
@@ -193,4 +193,4 @@ def _value(value: Any) -> str:
     if not isinstance(value, tuple):
         return str(value)
     ends: list[Any] = [*value]  # pyright: ignore[reportUnknownArgumentType]
-    return " … ".join(end if isinstance(end, str) else f"{end:.6g}" for end in ends)
+    return " … ".join(end if isinstance(end, str) else near(end, 6) for end in ends)

@@ -21,6 +21,15 @@ WORDS = ("x", "", "nan", "1e400", "-1", "0", "9" * 40, "'")
 DAYS = ("infinity", "-infinity", "epoch")
 NANOSECONDS = ("2262-04-11", "1677-09-22")
 EDGES = {"DATE": ("5881580-07-10", "0001-01-01"), "TIMESTAMP_NS": NANOSECONDS, "TIMESTAMPTZ_NS": NANOSECONDS}
+# Why a table of a database is no public one.
+SHOWS_CONFIDENTIAL = (
+    "it shows rows of a confidential table (under another name, or as a view, a partition or the table behind one); "
+    "name a public table"
+)
+UNTOLD = (
+    "nothing shows where it has its rows from (it is a table of the system or elsewhere, or a view that calls a "
+    "function, or any view of Spark); copy its rows into a public table, or name a csv or parquet file"
+)
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,14 @@ def list_tables(source: str | SparkSource) -> list[str] | None:
 
         return names_in_catalog(source) if source.files is None else None
     if not source.startswith("env:"):
-        return None
+        from guessproof.addresses import find_form
+        from guessproof.engines.files import find
+
+        if "://" in source or find_form(source)[0] != "duckdb":
+            return None
+        from guessproof.engines.duckdb import names_of_tables as names_in_file
+
+        return names_in_file(find(source)) or None
     from guessproof.addresses import read_address
     from guessproof.engines.postgres_tables import names_of_tables
 

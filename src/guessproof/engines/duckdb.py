@@ -65,6 +65,10 @@ TABLE_TYPE = (
     "SELECT table_type FROM information_schema.tables "
     "WHERE table_catalog = 'gp_source' AND table_schema = 'main' AND lower(table_name) = lower(?)"
 )
+TABLE_NAMES = (
+    "SELECT table_name FROM information_schema.tables "
+    "WHERE table_catalog = 'gp_source' AND table_schema = 'main' ORDER BY table_name"
+)
 WORDS = {
     "ParserException": "DuckDB does not understand it",
     "BinderException": "a column or a type in it does not fit the table",
@@ -207,6 +211,7 @@ class DuckDB(SelfClosing):
         self._refuse_mixed(self._source, f"source {self._source.said!r}")
         for name, source in self._public_sources.items():
             self._place_public(name, source)
+        self._refuse_confidential()
         _, failure = _try(lambda: self._placed(reader))
         if failure:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
@@ -266,6 +271,20 @@ class DuckDB(SelfClosing):
         _, failure = _try(lambda: self._placed_public(name, _reader(own, name), copied=is_copied))
         if failure:
             raise SourceError(f"table {name!r}: {_unreadable(own, name, failure)}")
+
+    def _refuse_confidential(self) -> None:
+        """A public table of the same database shows no row of a confidential one."""
+        stored = {name for name, source in self._public_sources.items() if source is None}
+        if stored <= self._secret:
+            return
+        from guessproof.engines.duckdb_views import find_public_fault
+
+        confidential = [_reader(self._source, name) for name in (self._table, *(stored & self._secret))]
+        for name in sorted(stored - self._secret):
+            reader = _reader(self._source, name)
+            fault, failure = _try(lambda: find_public_fault(self._con.execute, confidential, reader))  # noqa: B023
+            if fault or failure:
+                raise SourceError(f"table {name!r}: {fault or _unreadable(self._source, name, failure)}")
 
     def _placed_public(self, name: str, reader: str, *, copied: bool) -> None:
         run, quoted = self._con.execute, _name(name)
@@ -418,6 +437,19 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
             waiting.extend(node.values())
         elif isinstance(node, list):
             waiting.extend(node)
+
+
+def names_of_tables(source: Source) -> list[str]:
+    """The tables and views of a DuckDB database; none where it cannot be opened, which is said when one is read."""
+    with duckdb.connect(":memory:", config={**SETTINGS}) as con:
+
+        def listed() -> list[tuple[str]]:
+            con.execute(f"ATTACH {_text(source.paths[0])} AS gp_source (READ_ONLY, TYPE duckdb)")
+            con.execute("SET enable_external_access = false")
+            return con.execute(TABLE_NAMES).fetchall()
+
+        found, _ = _try(listed)
+    return [name for (name,) in found or []]
 
 
 def _try(work: Callable[[], T]) -> tuple[T | None, str | None]:

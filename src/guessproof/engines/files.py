@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import csv
-import glob
 import gzip
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING
 
+from guessproof.addresses import FORMS, Form, find_form
 from guessproof.errors import SourceError
+from guessproof.outputs import list_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 DELIMITERS = (",", ";", "\t", "|")
 HEADER_LIMIT = 1 << 17  # characters; a longer line is no header
-
-Form = Literal["csv", "parquet", "duckdb", "frame"]
-FORMS: dict[str, Form] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".duckdb": "duckdb",
-    ".db": "duckdb",
-}
 
 
 @dataclass(frozen=True)
@@ -65,13 +56,6 @@ def find(source: str) -> Source:
     return Source(source, form, paths, tabs=tabs, zipped=zipped, is_stored=stored)
 
 
-def find_form(source: str) -> tuple[Form | None, bool, bool]:
-    """What the end of a name says: the form, whether tabs delimit, whether it is zipped."""
-    name = source.lower()
-    suffix = Path(name.removesuffix(".gz")).suffix
-    return FORMS.get(suffix), suffix == ".tsv", name.endswith(".gz")
-
-
 def _once(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Each file once, by whatever names it was found: a second name of a file must not repeat its records."""
     found: dict[tuple[int, int], Path] = {}
@@ -87,8 +71,7 @@ def _paths(source: str, form: Form) -> list[Path]:
     place = Path(source)
     if form != "parquet" or place.is_file():
         return [place]
-    pattern = os.path.join(glob.escape(source), "**", "*.parquet") if place.is_dir() else source
-    found = sorted(Path(path) for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
+    found = list_files(place)
     if not found:
         raise SourceError(
             f"source {source!r}: there is no Parquet file there; check the path, relative to {Path.cwd()}"

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from guessproof.addresses import Address, attempt, connect
 from guessproof.engines.base import (
     BITS,
+    SHOWS_CONFIDENTIAL,
+    UNTOLD,
     WORDS,
     PublicSources,
     SelfClosing,
@@ -24,6 +26,7 @@ from guessproof.engines.base import (
     unfit_query,
 )
 from guessproof.engines.postgres_query import find_fault
+from guessproof.engines.postgres_tables import read_behind
 from guessproof.engines.public_file import Held, held_as, write_public
 from guessproof.engines.standing import StandIns
 from guessproof.errors import EngineError, SourceError
@@ -162,6 +165,7 @@ class Postgres(SelfClosing):
             self._public: dict[str, Found | PublicRows] = {
                 name: read_rows(name, files[name]) if name in files else self._look(name) for name in public or {}
             }
+            self._refuse_confidential()
             self._marks = self._read_marks()
         except BaseException:
             self.close()
@@ -350,6 +354,27 @@ class Postgres(SelfClosing):
                 raise SourceError(self._no_right(table))
             con.execute(_as_query(f"SELECT {found.columns} FROM {found.qualified} WHERE false"))  # noqa: S608
         return found
+
+    def _refuse_confidential(self) -> None:
+        """A public table shows no row of a confidential one, be it under another name, as a view or as a partition."""
+        stored = {name: found for name, found in self._public.items() if isinstance(found, Found)}
+        if stored.keys() <= self._secret:
+            return
+        own = [self._found, *(found for name, found in stored.items() if name in self._secret)]
+        confidential = {oid for found in own for oid in self._behind(found)}
+        for name in stored.keys() - self._secret:
+            behind = self._behind(stored[name])
+            if confidential & behind.keys():
+                raise SourceError(f"table {name!r}: {SHOWS_CONFIDENTIAL}")
+            if not all(behind.values()):
+                raise SourceError(f"table {name!r}: {UNTOLD}")
+
+    def _behind(self, found: Found) -> dict[int, bool]:
+        """The relations that its rows come from, and whether each tells so."""
+        behind, failure = attempt(lambda: read_behind(self._con, found.qualified))
+        if failure or behind is None:
+            raise SourceError(f"source 'env:{self._address.variable}': {_unreadable(found.name, failure)}")
+        return behind
 
     def _choose(self, table: str, rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         said = f"source 'env:{self._address.variable}'"

@@ -6,7 +6,7 @@ none of it is ever passed on or chained.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -74,7 +74,10 @@ def open_spark(
             found = read_frame(own, source)
             settle(own, "source")
         secret = list_secret(public or {})
-        beside = {name: _beside(own, source, name, file_of(b), name in secret) for name, b in (public or {}).items()}
+        beside: dict[str, ViewedTable] = {}
+        for name in sorted(public or {}, key=lambda name: name not in secret):  # first what is confidential
+            confidential = [found, *(beside[other] for other in secret if other in beside)]
+            beside[name] = _beside(own, source, name, file_of((public or {})[name]), name in secret, confidential)
     except BaseException:
         own.close()
         raise
@@ -98,10 +101,12 @@ def _find(own: SettledSession, source: SparkSource, table: str) -> ViewedTable:
     return read_files(own, source.files, remote=source.remote is not None)
 
 
-def _beside(own: SettledSession, source: Any, name: str, file: str | None, is_secret: bool) -> ViewedTable:
+def _beside(
+    own: SettledSession, source: Any, name: str, file: str | None, is_secret: bool, confidential: Sequence[ViewedTable]
+) -> ViewedTable:
     """A public table is copied, a second one of the same persons is not."""
     if not is_secret:
-        return copy_public(own, name, file)
+        return copy_public(own, name, file, confidential)
     if file is None:
         return read_catalog(own, name)
     return read_files(own, file, remote=isinstance(source, SparkSource) and source.remote is not None)

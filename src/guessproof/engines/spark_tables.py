@@ -9,11 +9,12 @@ import re
 import stat
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from guessproof.engines.base import BITS, FLOATS, WORDS, pick_columns, text_rows
-from guessproof.engines.files import DELIMITERS, Source, find, find_form, find_header_fault, header, line_end
+from guessproof.addresses import find_form, is_address
+from guessproof.engines.base import BITS, FLOATS, SHOWS_CONFIDENTIAL, UNTOLD, WORDS, pick_columns, text_rows
+from guessproof.engines.files import DELIMITERS, Source, find, find_header_fault, header, line_end
 from guessproof.engines.spark_session import SettledSession, attempt_quietly
 from guessproof.errors import SourceError
 
@@ -59,6 +60,7 @@ class ViewedTable:
     types: Mapping[str, str]
     is_stored: bool
     is_text: bool = False  # a CSV file: only reading it shows whether it is whole
+    called: str | None = None  # of a table of the catalogue: its whole name, in small letters
 
     @property
     def columns(self) -> str:
@@ -112,7 +114,7 @@ def view_of(own: SettledSession, frame: DataFrame, *, is_stored: bool, is_text: 
 
 def read_files(own: SettledSession, source: str, *, remote: bool) -> ViewedTable:
     """Files: on this machine for a local session, wherever the cluster finds them for a remote one."""
-    found = _far_files(source) if remote or "://" in source else find(source)
+    found = _far_files(source) if remote or is_address(source) else find(source)
     if found.form == "duckdb":
         raise SourceError(
             f"source {found.said!r}: Spark does not read DuckDB's files; leave out engine, or use Parquet"
@@ -224,7 +226,9 @@ def read_catalog(own: SettledSession, name: str) -> ViewedTable:
 def _read_catalog(own: SettledSession, name: str) -> ViewedTable:
     qualified = name if "`" in name else ".".join(map(quote_name, name.split(".")))
     known = own.session.catalog.getTable(qualified)
-    return view_of(own, own.session.table(qualified), is_stored=not known.isTemporary and known.tableType in STORED)
+    found = view_of(own, own.session.table(qualified), is_stored=not known.isTemporary and known.tableType in STORED)
+    parts = (known.catalog, *(known.namespace or ()), known.name)
+    return replace(found, called=".".join(map(str, parts)).lower())
 
 
 def read_frame(own: SettledSession, frame: Any) -> ViewedTable:
@@ -241,11 +245,13 @@ def _is_stored(frame: Any) -> bool:
     return type(frame._plan).__name__ in STORED_PLANS
 
 
-def copy_public(own: SettledSession, name: str, file: str | None) -> ViewedTable:
+def copy_public(own: SettledSession, name: str, file: str | None, confidential: Sequence[ViewedTable]) -> ViewedTable:
     """A public table, read once: what is checked is what is asked."""
     schema = None
     if file is None:
-        source = own.session.table(quote_name(read_catalog(own, name).view))
+        named = read_catalog(own, name)
+        _refuse_confidential(own, name, named, confidential)
+        source = own.session.table(quote_name(named.view))
         rows, _ = attempt_quietly(lambda: source.limit(MOST_ROWS + 1).toArrow())
         schema = source.schema
     else:
@@ -263,6 +269,27 @@ def copy_public(own: SettledSession, name: str, file: str | None) -> ViewedTable
     if failure or made is None:
         raise SourceError(f"table {name!r}: its types are not known to Spark; store it in plain columns")
     return made
+
+
+def _refuse_confidential(
+    own: SettledSession, name: str, public: ViewedTable, confidential: Sequence[ViewedTable]
+) -> None:
+    """A public table of the catalogue is stored, and none of its files is one of a confidential table."""
+    if any(public.called == other.called for other in confidential):
+        raise SourceError(f"table {name!r}: {SHOWS_CONFIDENTIAL}")
+    if not public.is_stored:
+        raise SourceError(f"table {name!r}: {UNTOLD}")
+    secret_files = {file for table in confidential for file in _files_of(own, name, table)}
+    if secret_files & _files_of(own, name, public):
+        raise SourceError(f"table {name!r}: {SHOWS_CONFIDENTIAL}")
+
+
+def _files_of(own: SettledSession, name: str, table: ViewedTable) -> set[str]:
+    """The files that a table's rows come from, as Spark knows them."""
+    files, failure = attempt_quietly(lambda: own.session.table(quote_name(table.view)).inputFiles())
+    if failure or files is None:
+        raise SourceError(f"table {name!r}: {UNTOLD}")
+    return {re.sub(r"\Afile:/+", "file:/", file) for file in files}
 
 
 def _rows_of_file(name: str, file: str) -> Any:

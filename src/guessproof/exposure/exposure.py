@@ -16,19 +16,12 @@ from typing import Any, TypeVar
 
 from guessproof.calculate import Limits
 from guessproof.errors import GuessproofError, InfeasibleError, NotCertifiedError
-from guessproof.exposure.own import OwnAttack, own_attack
 from guessproof.exposure.views import GuaranteeView, lowered, views
 from guessproof.guarantee import Guarantee
-from guessproof.risk.attack import Attack
-from guessproof.risk.bracket import Bracket, joined
-from guessproof.risk.several.formula import alternatives
-from guessproof.world.attributes import Arithmetic, Attribute, joint_of
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal
-from guessproof.world.priors import Unknown
+from guessproof.risk import Attack, Bracket, alternatives, joined
+from guessproof.world import Arithmetic, Attribute, Finite, Goal, PartlyKnown, Unknown, joint_of
 
 Found = TypeVar("Found")
-Learnt = tuple[Bracket, Bracket | None]  # how far his belief rises, and how high it gets
 
 
 @dataclass(frozen=True)
@@ -102,8 +95,8 @@ class Attacker:
 
     @property
     def has_prior(self) -> bool:
-        """Whether more than a range is known of the goal's columns."""
-        return not any(isinstance(self.attributes[n].prior, Unknown) for n in self.names)
+        """Whether a whole prior is known of each of the goal's columns."""
+        return not any(isinstance(self.attributes[n].prior, (PartlyKnown, Unknown)) for n in self.names)
 
     @property
     def has_listed_values(self) -> bool:
@@ -167,28 +160,6 @@ class Exposure:
         if self._alternatives:
             return joined([one.posterior(epsilon) for one in self._alternatives])
         return self._least(lambda view: view.posterior(epsilon))
-
-    def attacked(self, epsilon: float, both: bool, risen: Bracket, believed: Bracket | None) -> Learnt:
-        """Advantage and belief beside an attack on the query itself, where bounds take larger distances than its own.
-
-        It takes a third of a second for two numbers, so that only what is shown is looked at.
-        """
-        if self._alternatives or any(view.tight for view in self.views):
-            return risen, believed
-        own = {repr(b.worst_at): b.worst_at for b in (risen, believed) if b is not None}
-        found = {key: own_attack(self.attacker, self.guarantee, at) for key, at in own.items()}
-
-        def beside(known: Bracket, question: Callable[[OwnAttack], float]) -> Bracket:
-            attack = found[repr(known.worst_at)]
-            best = 0.0 if attack is None else min(question(attack), float(known.bound))
-            if best <= float(known.attack):
-                return known
-            return Bracket.meet(best, known.bound, known.how, worst_at=known.worst_at, worst_prior=known.worst_prior)
-
-        prior = self.prior if risen.worst_prior is None else float(risen.worst_prior)
-        prior = None if self.attacker.prior_factor > 1 else prior  # that of the worst prior is not the attack's
-        risen = beside(risen, lambda attack: attack.advantage(epsilon, both, prior))
-        return risen, None if believed is None else beside(believed, lambda attack: attack.belief(epsilon))
 
     @property
     def prior(self) -> float | None:

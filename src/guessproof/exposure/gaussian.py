@@ -12,14 +12,11 @@ from functools import cached_property
 
 from guessproof.calculate import Limits
 from guessproof.errors import GoalError, InfeasibleError, MetricError, ParameterError
-from guessproof.exposure.exposure import Attacker, Exposure, Learnt
+from guessproof.exposure.exposure import Attacker, Exposure
 from guessproof.guarantee.bells import Bell, joined_bell
 from guessproof.guarantee.guarantee import Guarantee
-from guessproof.risk.bracket import Bracket, joined
-from guessproof.risk.gaussian.reading import GaussianReading
-from guessproof.risk.gaussian.search import GainLimits, least_noise
-from guessproof.world.attributes import conditioned, joint_of
-from guessproof.world.line_form import LineForm
+from guessproof.risk import Bracket, GainLimits, GaussianReading, joined, least_noise
+from guessproof.world import LineForm, conditioned, joint_of
 
 FAR = 60.0  # how far, in units of the noise, outputs lie that are looked at: what rounding adds is multiplied by it
 BellsAt = Callable[[float], tuple[Bell, ...]]
@@ -66,9 +63,6 @@ class GaussianExposure(Exposure):
     @property
     def may_fail(self) -> bool:
         return self.failure > 0
-
-    def attacked(self, epsilon: float, both: bool, risen: Bracket, believed: Bracket | None) -> Learnt:
-        return risen, believed  # attacks are on the noise itself already
 
     def advantage(self, epsilon: float, both: bool = False) -> Bracket:
         if self._alternatives:

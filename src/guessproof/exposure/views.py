@@ -19,24 +19,47 @@ import numpy as np
 from guessproof.calculate import Limits
 from guessproof.errors import GoalError, GuessproofError, InfeasibleError
 from guessproof.guarantee import Guarantee
-from guessproof.risk.attack import Attack
-from guessproof.risk.bracket import Bracket
-from guessproof.risk.combinations import Combinations, OpenTruths, count_combinations, open_truths
-from guessproof.risk.finite import finite_belief
-from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
-from guessproof.risk.misjudged.odds import factor_between, posterior_before, rounded_down, with_odds
-from guessproof.risk.truths import true_combinations
-from guessproof.world.attributes import Attribute, conditioned
-from guessproof.world.checks import Array
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Near, Norm
-from guessproof.world.kinds import label_of
-from guessproof.world.line_form import LineMetric, Metric, Multiple
-from guessproof.world.metrics import Absolute, Discrete, Matrix
+from guessproof.risk import (
+    Attack,
+    Belief,
+    Bracket,
+    Combinations,
+    MisspecifiedPrior,
+    OpenTruths,
+    advantage_bracket,
+    count_combinations,
+    factor_between,
+    finite_belief,
+    open_truths,
+    posterior_before,
+    posterior_bracket,
+    prior_error_in,
+    rounded_down,
+    safe_epsilon,
+    true_combinations,
+    with_factor,
+)
+from guessproof.world import (
+    Absolute,
+    Array,
+    Attribute,
+    Discrete,
+    Exactly,
+    Finite,
+    LineMetric,
+    Matrix,
+    Metric,
+    Multiple,
+    Near,
+    Norm,
+    PartlyKnown,
+    Unknown,
+    conditioned,
+    label_of,
+)
 
 if TYPE_CHECKING:
     from guessproof.exposure.exposure import Attacker
-    from guessproof.risk.misjudged.answer import Misjudged
 
 MOST_COMBINATIONS = 250  # of values for which the exact table is built
 
@@ -173,11 +196,9 @@ class CombinationView(GuaranteeView):
     distance: Array
 
     @cached_property
-    def _misjudged(self) -> Misjudged:
+    def _misjudged(self) -> MisspecifiedPrior:
         """The same under priors that may be wrong."""
-        from guessproof.risk.misjudged.answer import misjudged_world  # few plans doubt a prior
-
-        return misjudged_world(self.mass, self.distance, self.world.correct, self.attacker.prior_factor)
+        return prior_error_in(self.mass, self.distance, self.world.correct, self.attacker.prior_factor)
 
     def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
         if self.attacker.prior_factor > 1:
@@ -188,7 +209,7 @@ class CombinationView(GuaranteeView):
 
     def plain_posterior(self, epsilon: float) -> Bracket:
         bracket = posterior_bracket(self.belief, np.asarray(epsilon), "upper")
-        bracket = bracket if self.attacker.prior_factor == 1 else with_odds(bracket, self.attacker.prior_factor)
+        bracket = bracket if self.attacker.prior_factor == 1 else with_factor(bracket, self.attacker.prior_factor)
         if self.world.certain is None:
             return self._worst(bracket)
         return Bracket.meet(1.0, 1.0, bracket.how, worst_at=self._said(self.world.certain), worst_prior=1.0)
@@ -294,7 +315,8 @@ def _by_column(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeVi
     if straight and isinstance(attacker.goal, Near):
         yield from straight
         return
-    tight = single and guarantee.tight.issuperset(read)
+    flattened = any(_is_flattened(guarantee.columns[n], attacker.attributes[n]) for n in read)
+    tight = single and guarantee.tight.issuperset(read) and (not flattened or isinstance(attacker.goal, Exactly))
     columns, own = {n: guarantee.columns[n] for n in read}, not single and guarantee.adds_up(read)
     apart: list[GuaranteeView] = [_attacked(attacker, columns, "l1", tight=tight, own=own)]
     if len(numbers) == len(read) and any(_is_capped(guarantee.columns[n]) for n in read):
@@ -340,14 +362,47 @@ def _by_whole_change(attacker: Attacker, guarantee: Guarantee) -> AttackView:
     return AttackView(False, 0.0, attack, guarantee.change)
 
 
-def _fitting(metric: Metric, attribute: Attribute) -> Metric:
-    """Labels need a table that names them all, and a table needs labels."""
+def _straightened(metric: Metric, low: float, high: float) -> Metric:
+    """The same distances where they are a straight line on a range, as between the bounds of a query; else itself.
+
+    Whatever is beyond the range never occurs: neither as a true value nor as another.
+    """
+    form = metric.line_form
+    inner = form is None or any(low < cut < high for cut in form.cuts)
+    if form is None or inner or form.is_straight or any(form.jump_at(cut) for cut in (low, high)):
+        return metric
+    return LineMetric(replace(form, cuts=(), slopes=(form.slope_at(low),), jumps=()))
+
+
+def _is_flattened(metric: Metric, attribute: Attribute) -> bool:
+    """Whether nothing is known of numbers but their range, and distances are no function along it."""
     prior = attribute.prior
-    if not isinstance(prior, Finite) or (prior.is_line and metric.line_form is not None):
+    return isinstance(prior, Unknown) and not prior.values and metric.line_form is None
+
+
+def _largest_distance(metric: Metric, low: float, high: float) -> float:
+    """The largest distance of two numbers of a range, its ends included."""
+    if isinstance(metric, Matrix):
+        return float(np.max(metric.distances))
+    span = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+    return float(metric.spread(span, span))
+
+
+def _fitting(metric: Metric, attribute: Attribute) -> Metric:
+    """Labels need a table that names them all, and a table needs labels; a partly known prior needs a straight line.
+
+    Without a prior only the largest distance matters, which two values that differ may have.
+    """
+    prior, is_line = attribute.prior, not attribute.is_category
+    if isinstance(prior, Unknown) and _is_flattened(metric, attribute):
+        return Multiple(_largest_distance(metric, *attribute.range), Discrete())
+    if isinstance(prior, PartlyKnown) and metric.line_form is not None:
+        return _straightened(metric, prior.low, prior.high)
+    if not isinstance(prior, (Finite, Unknown)) or (is_line and metric.line_form is not None):
         return metric
     values = list(prior.values)
     labels = np.empty(len(values), dtype=object)
-    labels[:] = [float(v) if prior.is_line else label_of(v) for v in values]  # pyright: ignore[reportArgumentType]
+    labels[:] = [float(v) if is_line else label_of(v) for v in values]  # pyright: ignore[reportArgumentType]
     try:
         table = metric.distance(labels[:, None], labels[None, :])
     except (GuessproofError, TypeError, ValueError):

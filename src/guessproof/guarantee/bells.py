@@ -13,7 +13,7 @@ from typing import Any
 
 from guessproof.errors import LedgerError, MetricError
 from guessproof.names import likeness
-from guessproof.world.line_form import LineForm, LineMetric
+from guessproof.world import LineForm, LineMetric
 
 
 @dataclass(frozen=True)

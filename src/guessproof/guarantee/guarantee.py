@@ -16,8 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from guessproof.guarantee.unit import PrivacyUnit
 from guessproof.names import likeness
-from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple, Sum
-from guessproof.world.metrics import Discrete, Matrix
+from guessproof.world import Discrete, LineForm, LineMetric, Matrix, Metric, Multiple, Sum
 
 MOST_POINTS = 80  # beyond this a curve is not compared point by point
 Values = Mapping[str, Any]

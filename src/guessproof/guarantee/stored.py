@@ -19,9 +19,7 @@ from guessproof.guarantee.bells import Bell
 from guessproof.guarantee.guarantee import Guarantee, total
 from guessproof.guarantee.unit import VALUES, PrivacyUnit, unit_named
 from guessproof.names import likeness
-from guessproof.world.binned import Binned
-from guessproof.world.line_form import LineMetric, Metric, Multiple, Sum
-from guessproof.world.metrics import Discrete, Matrix, Outcome
+from guessproof.world import Binned, Discrete, LineMetric, Matrix, Metric, Multiple, Outcome, Sum
 
 VERSION, PLAIN_VERSION = 3, 2
 

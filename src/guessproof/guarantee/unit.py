@@ -10,7 +10,7 @@ import difflib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from guessproof.errors import ParameterError
@@ -18,16 +18,28 @@ from guessproof.errors import ParameterError
 if TYPE_CHECKING:
     from guessproof.guarantee.guarantee import Guarantee
     from guessproof.intervals import Interval
-    from guessproof.risk.profile import RiskProfile
+    from guessproof.risk import RiskProfile
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """All rows of a unit count with min(1, most / rows): together as no more than `most` rows.
+
+    `low` and `high` bound what one of them adds, 0 included.
+    """
+
+    most: int
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
 class UnitTotal:
-    """What all rows of one unit may add up to in an answer, and how far the unit moves it then (theory §12).
+    """What all rows of one unit may add up to in an answer, and how far the unit moves it then (theory §16).
 
     `low` and `high` bound what it adds to one group, None where nothing is cut off; `most` bounds the sum of what it
     adds to all groups, without signs, to which its numbers are scaled down. None: nothing is scaled. `cells` is how
-    many numbers of the answer a change can move.
+    many numbers of the answer a change can move. With `weights` these bounds are kept by weighting its rows.
     """
 
     low: float | None
@@ -37,6 +49,7 @@ class UnitTotal:
     presence: float
     cells: int = 1
     euclidean: float = math.inf  # the same as `change` or `presence`, by straight-line distance over all groups
+    weights: RowWeights | None = None
 
 
 @dataclass(frozen=True)
@@ -68,11 +81,16 @@ class PrivacyUnit(ABC):
         """The unit with what a plan says of it under `needs` and `takes`."""
         return self
 
-    def bound_total(self, row: Interval, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
+    @property
+    def weights_rows(self) -> bool:
+        """Whether averages and variances weight the rows of a unit, because it may have more than may count."""
+        return False
+
+    def bound_total(self, row: Interval, groups: int, *, adds: bool, once: bool, weighted: bool) -> UnitTotal | None:
         """What its rows may add up to, where it has several; `row` is what one of them contributes.
 
         `groups` is how many the answer has, 0 without GROUP BY. `adds`: sums and counts, otherwise extremes.
-        `once`: however many rows there are, they count as one.
+        `once`: however many rows there are, they count as one. `weighted`: sums and counts behind an average.
         """
         return None
 
@@ -188,7 +206,7 @@ class Records(PrivacyUnit):
 
     def query_aware_epsilon(self, profile: RiskProfile, per_epsilon: Guarantee) -> float | None:
         """Changing a record may cost less than twice adding one."""
-        from guessproof.risk.profile.aware import aware_epsilon  # few plans have a profile
+        from guessproof.risk import aware_epsilon  # few plans have a profile
 
         return aware_epsilon(profile, per_epsilon.change, per_epsilon.presence)
 
@@ -227,7 +245,21 @@ class Persons(Records):
     def declared(self, keys: Mapping[str, Any]) -> PrivacyUnit:
         return Persons(**keys)
 
-    def bound_total(self, row: Interval, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
+    @property
+    def weights_rows(self) -> bool:
+        return True
+
+    def bound_total(self, row: Interval, groups: int, *, adds: bool, once: bool, weighted: bool) -> UnitTotal | None:
+        if weighted:
+            # With n rows after WHERE in all groups, each of weight w = min(1, C/n) and in [l, h] with l ≤ 0 ≤ h, a
+            # person adds w·n_g·[l, h] at most to group g, where Σ n_g ≤ n. In one group that is within C·[l, h], for
+            # w·n ≤ C: coming or going moves the weighted sum by C·max(h, −l) at most, changing by C·(h − l). Over all
+            # groups it is Σ |.| ≤ w·n·max(h, −l) ≤ C·max(h, −l): coming or going moves them together by that, and a
+            # change by what is left plus what is entered, twice as much. For the weighted count l = 0 and h = 1. All
+            # this is what the bounds of an unweighted sum allow, so the numbers below are the same.
+            total = self.bound_total(row, groups, adds=True, once=False, weighted=False)
+            assert total is not None
+            return replace(total, weights=RowWeights(self.max_rows, min(row.low, 0.0), max(row.high, 0.0)))
         if not adds:
             return self._bound_extremes(row.width, groups)
         if once:
@@ -283,6 +315,10 @@ class Persons(Records):
 @dataclass(frozen=True)
 class OneRowPersons(Persons):
     """Persons in a table that was made with one row for each: in one group each, without anything being dropped."""
+
+    @property
+    def weights_rows(self) -> bool:
+        return False
 
     def drop_groups(self, groups: int) -> int | None:
         return None

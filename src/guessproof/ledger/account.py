@@ -1,9 +1,9 @@
 """One name: what it protects, its budget, and every charge. What may still be charged is decided here. Pure.
 
 A promise about a column is worth nothing if another release under the same name reads that column as public, whether
-before or after. So the unit and the protected columns are pinned by the first release. A plan that protects less is
-refused; so is one that protects more, since its promise would bind nobody: only the owner widens, by an entry of its
-own, and only to columns that no release has read as public.
+before or after. So the unit, its size (`linked_records`, `copies`) and the protected columns are pinned by the first
+release. A plan that protects less is refused; so is one that protects more, since its promise would bind nobody: only
+the owner widens, by an entry of its own, and only to columns that no release has read as public.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from guessproof.names import folded, likeness
 OPEN, ANSWERED, FAILED = "no answer", "answered", "failed"
 # Units that protect every column of a record, by name: the ledger must open without the heavy rooms below.
 WHOLE_RECORD = ("records", "persons")
+SIZES = ("linked_records", "copies")  # how much one unit is, beside its name
 _WORDS = re.compile(r'"((?:[^"]|"")+)"|(\w+)')
 
 
@@ -34,7 +35,8 @@ class Protection:
 
     `columns` are protected (where only values are), or name the unit (where it has several rows). Of those that the
     query reads, `public` are not protected, and of the protected ones `hidden` may be missing without anyone seeing
-    it, while for `known` that is taken as known.
+    it, while for `known` that is taken as known. `linked_records` tell of each other, and a record is in `copies`
+    rows; charges of earlier versions do not say so (None).
     """
 
     unit: str
@@ -42,15 +44,19 @@ class Protection:
     public: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    linked_records: int | None = None
+    copies: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As the ledger writes it."""
+        sizes = {key: getattr(self, key) for key in SIZES if getattr(self, key) is not None}
         return {
             "unit": self.unit,
             "columns": sorted(self.columns),
             "public": sorted(self.public),
             "hidden": sorted(self.hidden),
             "known": sorted(self.known),
+            **sizes,
         }
 
     @staticmethod
@@ -59,7 +65,9 @@ class Protection:
         unit = table["unit"]
         if not isinstance(unit, str):
             raise TypeError("unit")
-        return Protection(unit, *(_texts(table[part]) for part in ("columns", "public", "hidden", "known")))
+        columns, public, hidden, known = (_texts(table[part]) for part in ("columns", "public", "hidden", "known"))
+        linked, copies = (read_size(table[key]) if key in table else None for key in SIZES)
+        return Protection(unit, columns, public, hidden, known, linked, copies)
 
 
 def implied(guarantee: Mapping[str, Any], describe: Mapping[str, Any]) -> Protection | None:
@@ -88,6 +96,7 @@ class Pins:
     protected: dict[str, str] = field(default_factory=dict[str, str])  # folded: as it was spelled first
     public: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])  # and the entry that read it
     gaps: dict[str, tuple[bool, int]] = field(default_factory=dict[str, tuple[bool, int]])  # known, by which entry
+    sizes: dict[str, int] = field(default_factory=dict[str, int])  # linked_records and copies, once a release says them
 
     def refuse(self, name: str, asked: Protection | None) -> None:
         """Raise where a release does not protect what is pinned, or protects what nobody pinned."""
@@ -100,6 +109,13 @@ class Pins:
                 f"{name}: its releases protect {self.unit}, and this plan protects {asked.unit}. Write protects = "
                 f'"{self.unit}", or open another name for it'
             )
+        for key, pinned in self.sizes.items():
+            value = getattr(asked, key)
+            if value not in (None, pinned):
+                raise _refused(
+                    f"{name}: its releases protect with {key} = {pinned}, and this plan with {key} = {value}. "
+                    f"Write {key} = {pinned} under [data], or open another name for it"
+                )
         if asked.unit in WHOLE_RECORD:
             self._refuse_other_names(name, asked)
         else:
@@ -166,6 +182,8 @@ class Pins:
             return
         self.unit = self.unit or asked.unit
         self.is_complete = self.is_complete or is_said
+        said = {key: getattr(asked, key) for key in SIZES}
+        self.sizes = {key: size for key, size in said.items() if size is not None} | self.sizes
         for column in asked.columns:
             self.protected.setdefault(folded(column), column)
         for column in asked.public:
@@ -393,6 +411,13 @@ def _is(names: list[str]) -> str:
 
 def _it(names: list[str]) -> str:
     return "it" if len(names) == 1 else "them"
+
+
+def read_size(value: Any) -> int:
+    """A number of records or rows as it was written."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise TypeError("size")
+    return value
 
 
 def _texts(value: Any) -> tuple[str, ...]:

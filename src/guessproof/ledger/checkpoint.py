@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from guessproof.ledger.account import Account, Pins
+from guessproof.ledger.account import SIZES, Account, Pins, read_size
 from guessproof.ledger.amounts import Budget
 from guessproof.ledger.book import Entry, canonical
 
@@ -61,6 +61,7 @@ def _written(account: Account) -> dict[str, Any]:
             "protected": pins.protected,
             "public": {column: list(found) for column, found in pins.public.items()},
             "gaps": {column: list(found) for column, found in pins.gaps.items()},
+            **pins.sizes,
         },
     }
 
@@ -86,6 +87,7 @@ def _pins(table: Mapping[str, Any]) -> Pins:
         protected=dict(table["protected"]),
         public={column: (spelled, seq) for column, (spelled, seq) in table["public"].items()},
         gaps={column: (known, seq) for column, (known, seq) in table["gaps"].items()},
+        sizes={key: read_size(table[key]) for key in SIZES if key in table},
     )
 
 

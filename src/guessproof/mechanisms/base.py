@@ -17,7 +17,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Protocol
 
 from guessproof.errors import ParameterError
-from guessproof.risk.roots import crossing
 
 FINE = 40  # a noise scale spans about 2^40 grid steps: the rounding costs 1e-12, and 64-bit integers suffice
 WIDEST = 56  # a scale of 2^56 steps leaves 64-bit integers with probability e^-128
@@ -41,7 +40,7 @@ class Law(Protocol):
 
 
 class Mechanism(ABC):
-    """Additive noise with a known law (theory §10): a frozen value that says all that others ask of it.
+    """Additive noise with a known law (theory §15): a frozen value that says all that others ask of it.
 
     A new one is a dataclass with `sensitivity` and `epsilon` (and its options) that fills in what is abstract here, and
     an entry in `guessproof.mechanisms`. ``epsilon_for(sensitivity=, within=, confidence=, …)`` belongs to it as well;
@@ -318,10 +317,23 @@ def ratio_up(numerator: float, denominator: float) -> float:
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where a continuous function changes its sign, to the last digits of a float.
 
+    Bisection: SciPy's solvers take longer to import than a choice takes.
+
     >>> round(root(lambda x: x * x - 2, 1.0, 2.0), 12)
     1.414213562373
     """
-    return crossing(function, low, high)
+    at_low, at_high = function(low), function(high)
+    if at_low == 0 or at_high == 0:
+        return low if at_low == 0 else high
+    is_negative_below = at_low < 0
+    if is_negative_below == (at_high < 0):
+        raise ValueError("the function has the same sign at both ends")
+    while low < (middle := 0.5 * (low + high)) < high:
+        if (function(middle) < 0) == is_negative_below:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def raised_until(good: Callable[[float], bool], start: float) -> float:

@@ -3,7 +3,7 @@
 Noise is (c/b)·z, density of z ∝ 1/(1+|z|^γ), c a β-smooth bound on the (derivative) sensitivity. Moving the
 data by dx slides the noise by at most b·dx and rescales it by at most β·dx, so ε is enough iff
 
-    sup_z [ b·γz^(γ−1)/(1+z^γ) + β·|γz^γ/(1+z^γ) − 1| ] ≤ ε                                (theory §10)
+    sup_z [ b·γz^(γ−1)/(1+z^γ) + β·|γz^γ/(1+z^γ) − 1| ] ≤ ε                                (theory §15)
 
 **Closed form.** Put t = z^γ/(1+z^γ) and write |·| as the larger of ±: the left side is the larger of
 bγ·t^(1−1/γ)(1−t)^(1/γ) ± β(γt − 1), concave in t; if its peak is ε, it lies at t = (1−1/γ)(1 ± β/ε). Hence
@@ -36,7 +36,6 @@ from guessproof.mechanisms.base import (
     smallest_good,
     store,
 )
-from guessproof.risk.roots import lowest
 from guessproof.world import special
 
 # A few roundings separate the computed b from the true one; this factor puts it on the private side.
@@ -327,7 +326,10 @@ def _least(loss: Callable[[float], float], low: float, high: float, points: int 
     grid = np.geomspace(low, high, points)
     best = int(np.argmin([loss(float(x)) for x in grid]))
     ends = float(grid[max(0, best - 1)]), float(grid[min(points - 1, best + 1)])
-    return float(min((lowest(loss, *ends, xtol=1e-7 * ends[1]), grid[best]), key=loss))
+    from scipy.optimize import minimize_scalar  # SciPy's solvers take longer to import than most questions to answer
+
+    found: Any = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-7 * ends[1]})
+    return float(min((found.x, grid[best]), key=loss))
 
 
 @dataclass(frozen=True)

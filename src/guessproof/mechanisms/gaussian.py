@@ -1,6 +1,6 @@
 """Gaussian noise with its exact (ε, δ) curve, as μ-GDP.
 
-Sources: Balle & Wang 2018, Theorem 8 (the curve); Dong, Roth & Su 2019 (μ-GDP); theory §10.
+Sources: Balle & Wang 2018, Theorem 8 (the curve); Dong, Roth & Su 2019 (μ-GDP); theory §15.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Laplace noise: the mechanism that attains ε·d-privacy exactly (theory §10; [MXK] Theorem 2)."""
+"""Laplace noise: the mechanism that attains ε·d-privacy exactly (theory §15; [MXK] Theorem 2)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class IntegerSampler:
     """Laplace, geometric or Gaussian noise in whole grid steps, drawn by OpenDP.
 
     An answer is rounded to the grid first, so two answers that differ by D end up at most D + step apart: the
-    guarantee metric D/scale becomes D/scale + ``step`` for any two different values (theory §12). For
+    guarantee metric D/scale becomes D/scale + ``step`` for any two different values (theory §16). For
     Gaussian noise the same happens to μ. Nothing is charged where the answers are whole numbers of steps.
     """
 

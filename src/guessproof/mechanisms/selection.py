@@ -3,7 +3,7 @@
 Each value gets its score plus exponential noise of scale b, and the largest wins. If a change of the data raises no
 score by more than r above what it does to any other, fix everybody else's noise: the winner then has to beat a mark
 that lies at most r higher, and exponential noise does so with probability e^(−r/b) times what it was, at least. So
-ln P moves by r/b at most: by the *spread* of the changes of scores, and with two values it does (theory §12).
+ln P moves by r/b at most: by the *spread* of the changes of scores, and with two values it does (theory §16).
 
 **Error.** Let one value have the best score and all others one that is t lower, p = e^(−t/b). Values are tried in
 random order and each is taken with probability e^((score − best)/b), so the best one wins with probability

@@ -6,7 +6,7 @@ Laplace(0, 1) and Laplace(m, e^λ) in units of c(x)/b, where |λ| ≤ β is how 
     m ≤ (b/β)·(2e^((β+λ)/2) − 1 − e^λ)      c may rise at rate β and fall again on the way
 
 Overlaps of symmetric unimodal densities shrink as their centres part, so the largest m is the worst. δ is the
-supremum over λ of a closed form, certified from above by splitting [−β, β] (theory §10).
+supremum over λ of a closed form, certified from above by splitting [−β, β] (theory §15).
 """
 
 from __future__ import annotations

@@ -15,11 +15,8 @@ import numpy as np
 from guessproof.papers import laud_pankova as lp
 from guessproof.papers import slides
 from guessproof.papers.verdict import Word, judge_bounds
-from guessproof.risk.attack import Attack
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Within
-from guessproof.world.line import LinePrior
-from guessproof.world.metrics import Absolute, Discrete
+from guessproof.risk import Attack
+from guessproof.world import Absolute, Discrete, Finite, LinePrior, Within
 
 Posterior = Callable[[float], float]
 STEPS = 161  # values of a that are tried

@@ -13,7 +13,7 @@ from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import kazan_reiter_profiles as kp
 from guessproof.papers import mugunthan, slides
 from guessproof.papers.kazan_reiter_profiles import fixed_inclusion_profile, fixed_value_profile
-from guessproof.risk.profile import RiskProfile, epsilon_for_relative_risk
+from guessproof.risk import RiskProfile, epsilon_for_relative_risk
 
 Row = dict[str, Any]
 

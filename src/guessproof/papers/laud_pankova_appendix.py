@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import lambertw
 
-from guessproof.risk.roots import root
+from guessproof.mechanisms.base import root
 
 Density = Callable[[float], float]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from scipy.integrate import quad
 
-from guessproof.risk.roots import root
+from guessproof.mechanisms.base import root
 
 LAPLACE_M = math.sqrt(2)
 """[MXK] σ = Δ√2/ε for Laplace noise: M = √2·Δ."""

@@ -12,8 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.world.checks import Array
-from guessproof.world.line import LinePrior
+from guessproof.world import Array, LinePrior, pieces_of
+
+
+def tilted_mass(prior: LinePrior, k: float, a: float, b: float, ref: float) -> float:
+    """∫_a^b e^{k(x − ref)} f(x) dx, to about the tolerance of pieces.
+
+    >>> from guessproof import normal
+    >>> round(tilted_mass(normal(0, 1), 1.0, -np.inf, np.inf, 0.0), 5)
+    1.64872
+    """
+    pieces = pieces_of(prior).cut((a, b))
+    inside = (pieces.left >= a) & (pieces.right <= b)
+    shift = k * (np.where(np.isfinite(pieces.left), pieces.left, pieces.right) - ref)
+    low, high = (np.sum(np.exp((bound + shift)[inside])) for bound in pieces.end_tilt(k, at_left=True))
+    return float(low / 2 + high / 2)
 
 
 def posterior_from(odds_against: float) -> float:
@@ -50,7 +63,7 @@ def main_theorem_on_line(prior: LinePrior, low: float, high: float, epsilon: flo
     """[slides] Main theorem for |x − x'| and g = [low, high]; the inner integral splits into two factors there."""
 
     def side(k: float, a: float, b: float) -> float:
-        return float(np.exp(prior.log_tilt(k, a, b, low) - prior.log_tilt(k, low, high, low)))
+        return tilted_mass(prior, k, a, b, low) / tilted_mass(prior, k, low, high, low)
 
     return posterior_from(side(-epsilon, high, np.inf) + side(epsilon, -np.inf, low))
 
@@ -79,7 +92,7 @@ def simplified_epsilon(p: float, advantage: float, diameter: float = 1.0) -> flo
 def ring_integral(prior: LinePrior, low: float, high: float, epsilon: float) -> float:
     """[slides] Less of a simplification: every point weighed by e^{−ε·(distance to the goal's edge)}."""
     inside = prior.mass(low, high)
-    outside = np.exp(prior.log_tilt(-epsilon, high, np.inf, high)) + np.exp(prior.log_tilt(epsilon, -np.inf, low, low))
+    outside = tilted_mass(prior, -epsilon, high, np.inf, high) + tilted_mass(prior, epsilon, -np.inf, low, low)
     return posterior_from(float(outside / inside))
 
 

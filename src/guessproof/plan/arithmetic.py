@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from guessproof.errors import InputError
 from guessproof.plan.grammar import KEYWORDS, Misread, Token, Tokens, difference_hint, read_tokens
-from guessproof.world.attributes import Attribute
-from guessproof.world.formulas import FUNCTIONS, Formula, applied, combined, formula_of
+from guessproof.world import FUNCTIONS, Attribute, Formula, applied, combined, formula_of
 
+_LONGEST = 400  # tokens of one sum or product
 _DEEPEST = 50
 
 
@@ -56,7 +56,7 @@ class FormulaText:
 def read_formula(text: str, attributes: Mapping[str, Attribute]) -> Formula:
     """A formula on its own, as it stands in `knows`.
 
-    >>> from guessproof.world.priors import normal
+    >>> from guessproof.world import normal
     >>> both = {name: Attribute(name, normal(0, 1)) for name in ("rent", "loan")}
     >>> read_formula("12 * (rent + loan) - 5", both)
     12 * (rent + loan) - 5
@@ -76,13 +76,25 @@ def read_formula(text: str, attributes: Mapping[str, Attribute]) -> Formula:
     return found.build(attribute)
 
 
+def _check_depth(tokens: Tokens, depth: int) -> None:
+    if depth > _DEEPEST:
+        now, remedy = tokens.now, "use fewer parentheses and signs"
+        raise Misread(now.start, now.end, "the formula is nested too deeply", remedy)
+
+
+def _check_length(tokens: Tokens, first: int) -> None:
+    if tokens.at - first > _LONGEST:
+        now, remedy = tokens.now, "write fewer terms"
+        raise Misread(now.start, now.end, "the formula is too long", remedy)
+
+
 def read_sum(tokens: Tokens, depth: int = 0) -> FormulaText:
     """Sums and differences; a number with a sign of its own continues a sum."""
-    if depth > _DEEPEST:
-        raise Misread(tokens.now.start, tokens.now.end, "the formula is nested too deeply", "use fewer parentheses")
-    found = _product(tokens, depth)
+    _check_depth(tokens, depth)
+    found, first = _product(tokens, depth), tokens.at
     while True:
         now = tokens.now
+        _check_length(tokens, first)
         if now.kind in ("+", "-"):
             tokens.next()
             found = FormulaText(now, (found, _product(tokens, depth)), now.kind)
@@ -100,19 +112,20 @@ def _signed_product(tokens: Tokens, depth: int) -> FormulaText:
 
 
 def _product(tokens: Tokens, depth: int) -> FormulaText:
-    found = _factor(tokens, depth)
+    found, first = _factor(tokens, depth), tokens.at
     while tokens.now.kind in ("*", "/"):
+        _check_length(tokens, first)
         sign = tokens.next()
         found = FormulaText(sign, (found, _factor(tokens, depth)), sign.kind)
     return found
 
 
 def _factor(tokens: Tokens, depth: int) -> FormulaText:
+    _check_depth(tokens, depth)
     if tokens.now.kind == "-":
         sign = tokens.next()
-        return FormulaText(
-            sign, (FormulaText(Token("number", "-1", sign.start, sign.end)), _factor(tokens, depth)), "*"
-        )
+        minus = FormulaText(Token("number", "-1", sign.start, sign.end))
+        return FormulaText(sign, (minus, _factor(tokens, depth + 1)), "*")
     found = _atom(tokens, depth)
     if tokens.now.kind in ("^", "**"):
         sign = tokens.next()

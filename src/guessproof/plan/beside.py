@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from guessproof.addresses import local_path
 from guessproof.engines import Engine, open_engine
 from guessproof.engines.base import SecretSource
 from guessproof.engines.files import find
 from guessproof.errors import SourceError
 from guessproof.guarantee.unit import UNITS
 from guessproof.names import folded
+from guessproof.outputs import Kept, find_kept
 from guessproof.plan.checks import check_column, check_kind
 from guessproof.plan.places import Key, Place, is_secret
-from guessproof.plan.public import is_source
 from guessproof.plan.tables import ColumnTable, OtherTable, PlanFile
 from guessproof.sql import find_target
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 DATABASES = (".duckdb", ".db")
 
 
-def check_beside(file: PlanFile, place: Place, folder: Path, source: Path | None) -> dict[str, str]:
+def check_beside(file: PlanFile, place: Place, folder: Path, confidential: Iterable[Kept]) -> dict[str, str]:
     """Refuse what cannot be meant; gives the digests of the public files, by their names."""
     digests: dict[str, str] = {}
     seen = {folded(file.data.table): file.data.table}
@@ -51,7 +52,7 @@ def check_beside(file: PlanFile, place: Place, folder: Path, source: Path | None
         if table.source is None:
             _check_database((*path, "source"), file.data.source, place)
         elif not table.is_secret:  # what is confidential is not looked at
-            digests[table.source] = _digest_file((*path, "source"), table.source, place, folder, source)
+            digests[table.source] = _digest_file((*path, "source"), table.source, place, folder, confidential)
     return digests
 
 
@@ -96,15 +97,16 @@ def _check_database(path: Key, source: str | None, place: Place) -> None:
         raise place.error(path, source, problem, 'name its file: source = "wards.csv"')
 
 
-def _digest_file(path: Key, name: str, place: Place, folder: Path, source: Path | None) -> str:
+def _digest_file(path: Key, name: str, place: Place, folder: Path, confidential: Iterable[Kept]) -> str:
     if is_secret(name) or name.startswith("env:") or Path(name.lower()).suffix in DATABASES:
         problem = "is no public file"
         raise place.error(path, name, problem, "name a csv or parquet file, or leave source out for the same database")
-    if is_source(folder / name, source):
-        problem = "is the confidential source, which is not public"
+    file = local_path(name, folder)  # the very file that is opened later
+    if (words := find_kept(file, confidential)) is not None:
+        problem = f"is {words}, which is confidential"
         raise place.error(path, name, problem, "name a public csv or parquet file")
     try:
-        return digest_file(str(folder / name))
+        return digest_file(str(file))
     except SourceError as error:
         raise place.error(path, name, str(error).partition(": ")[2].partition(";")[0], "check its name") from None
 
@@ -128,7 +130,8 @@ def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
             _refuse_far(name, engine.types(), engine.aggregates, engine.dialect)
             found = engine.aggregates(_write_all(name, engine.types(), engine.dialect))
             return [dict(zip(engine.types(), row, strict=True)) for row in found]
-    with open_engine(plan.source, plan.data.table, public={name: None}) as engine:
+    same = {other: s for other, s in plan.public_sources.items() if isinstance(s, SecretSource) and s.file is None}
+    with open_engine(plan.source, plan.data.table, public={name: None, **same}) as engine:
         return read_from(engine, name)
 
 

@@ -25,14 +25,10 @@ from guessproof.plan.tables import (
     RiskTable,
     TargetTable,
 )
-from guessproof.world.attributes import Attribute
-from guessproof.world.checks import LARGEST
-from guessproof.world.finite import Finite
-from guessproof.world.kinds import HOLDS, Kind, label_of
-from guessproof.world.times import show_time
+from guessproof.world import HOLDS, LARGEST, Attribute, Finite, Kind, label_of, show_time
 
 if TYPE_CHECKING:
-    from guessproof.risk.profile import RiskProfile
+    from guessproof.risk import RiskProfile
 
 MOST_EDGES = 1001
 
@@ -243,11 +239,12 @@ def _check_edges(path: Key, column: ColumnTable, edges: tuple[float, ...], place
 
 def _check_levels(path: Key, column: ColumnTable, place: Place) -> None:
     levels: tuple[Any, ...] = column.levels or ()
-    spelled = [label_of(level) for level in levels]
-    for i, text in enumerate(spelled):
-        if text in spelled[:i]:
-            raise place.error((*path, "levels", i), levels[i], "is named twice", "name each level once")
-        level = levels[i]
+    spelled = set[str]()
+    for i, level in enumerate(levels):
+        text = label_of(level)
+        if text in spelled:
+            raise place.error((*path, "levels", i), level, "is named twice", "name each level once")
+        spelled.add(text)
         if column.bounds is not None and (isinstance(level, (str, bool)) or not _inside(level, column.bounds)):
             low, high = column.bounds
             problem = f"lies outside the bounds {low:g} … {high:g}"
@@ -363,14 +360,14 @@ def read_profile(risk: RiskTable | None, protects: str, place: Place) -> RiskPro
             profile = _profile(kind, getattr(risk, kind))
         except InputError as error:
             raise place.about(("risk", kind), error) from None
-        if not _hides_presence(protects) and profile.shape.inclusion[0] < 1:
+        if not _hides_presence(protects) and profile.shape.p[0] < 1:
             raise _present(kind, place)
         whole = profile if whole is None else whole & profile
     return whole
 
 
 def _profile(kind: str, value: Any) -> RiskProfile:
-    from guessproof.risk.profile import RiskProfile  # few plans have a profile
+    from guessproof.risk import RiskProfile  # few plans have a profile
 
     if kind == "constant":
         return RiskProfile.constant(value)
@@ -439,7 +436,7 @@ def kind_of(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
 def _kind_from_values(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
     if column.bounds is not None or column.edges is not None:
         return "number"
-    if attribute is not None and not isinstance(attribute.prior, Finite):
+    if attribute is not None and not attribute.is_category and not isinstance(attribute.prior, Finite):
         return "number"
     values = _values(column, attribute)
     if values and all(isinstance(v, bool) for v in values):
@@ -496,12 +493,15 @@ def _check_truth(path: Key, column: ColumnTable, values: list[Any], place: Place
 
 
 BLANK = "?"
+UNNAMED = ("?", "? 2")  # in place of the names of columns that are not known yet
 
 
 def list_blanks(value: Any, path: Key = ()) -> Iterator[Key]:
     """Where something is left to be filled in."""
     if isinstance(value, Mapping):
         for key, item in value.items():
+            if path == ("columns",) and key in UNNAMED:
+                yield (*path, key)
             yield from list_blanks(item, (*path, key))
     elif isinstance(value, (list, tuple)):
         asked = path[:1] == ("columns",) and path[-1] in ("bounds", "levels")

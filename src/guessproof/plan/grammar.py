@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from guessproof.names import suggest_name
-from guessproof.world.goals import is_norm
-from guessproof.world.times import UNITS
+from guessproof.plan.places import LONGEST_GOAL
+from guessproof.world import UNITS, is_norm
 
 if TYPE_CHECKING:
     from guessproof.plan.arithmetic import FormulaText
@@ -80,6 +80,13 @@ def read_tokens(text: str) -> list[Token]:
     >>> [t.text for t in read_tokens("time within 5%")]
     ['time', 'within', '5', '%', '']
     """
+    if len(text) > LONGEST_GOAL:
+        raise Misread(
+            0,
+            0,
+            f"is too long: it has more than {LONGEST_GOAL} characters",
+            "name columns and values, and no more of them",
+        )
     tokens: list[Token] = []
     at = 0
     while at < len(text):

@@ -15,6 +15,7 @@ from typing import Any
 from guessproof.errors import InputError, PlanError
 
 Key = tuple[str | int, ...]
+LONGEST_GOAL = 2000  # characters of a goal, which is read word by word
 
 _SPACE = re.compile(r"[ \t]*")
 _GAP = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
@@ -205,8 +206,7 @@ class Place:
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
-_ADDRESS = re.compile(r"(?i)([a-z][a-z0-9+.-]*://).*@")
-_LOGIN = re.compile(r"(?m)(^|[\s\"'])[^\s:/@\"']+:[^\s/@\"']+@")
+_LOGIN = re.compile(r"(?m)(^|[\s\"'])[^\s:/@\"']++:[^\s/@\"']++@")
 _PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd|token|secret)(\s*[=:]\s*)('[^']*'|[^\s;&'\"]+)")
 
 
@@ -233,12 +233,19 @@ def hide_secrets(value: Any) -> Any:
     'postgresql://***@host/db'
     """
     if isinstance(value, str):
-        return _PASSWORD.sub(r"\1\2***", _LOGIN.sub(r"\1***@", _ADDRESS.sub(r"\1***@", value)))
+        lines = "\n".join(map(_hide_login, value.split("\n")))
+        return _PASSWORD.sub(r"\1\2***", _LOGIN.sub(r"\1***@", lines))
     if isinstance(value, Mapping):
         return {hide_secrets(key): hide_secrets(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [hide_secrets(item) for item in value]
     return value
+
+
+def _hide_login(line: str) -> str:
+    """What stands between the beginning of an address and the last @ of its line."""
+    start, end = line.find("://") + 3, line.rfind("@")
+    return f"{line[:start]}***{line[end:]}" if 3 <= start <= end else line
 
 
 def is_secret(text: str) -> bool:
@@ -247,7 +254,9 @@ def is_secret(text: str) -> bool:
 
 
 def underline(text: str, start: int, end: int) -> str:
-    """The line of a text that holds a place, with the place marked below it."""
+    """The line of a text that holds a place, with the place marked below it; nothing of a text that is too long."""
+    if len(text) > LONGEST_GOAL:
+        return ""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
     line = text[first : len(text) if last < 0 else last]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from guessproof.addresses import find_form, is_elsewhere, local_path
 from guessproof.calculate import Limits
 from guessproof.errors import InputError, ParameterError, PlanError
 from guessproof.guarantee.unit import UNITS, PrivacyUnit
-from guessproof.outputs import Kept
+from guessproof.outputs import Kept, find_kept
 from guessproof.plan.checks import (
     check_failure,
     check_kind,
@@ -37,6 +38,7 @@ from guessproof.plan.checks import (
 from guessproof.plan.goals import GoalText, read_attacker
 from guessproof.plan.places import Key, Place, hide_secrets
 from guessproof.plan.priors import Beliefs
+from guessproof.plan.sources import file_of_source, list_confidential
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
@@ -46,20 +48,18 @@ from guessproof.plan.tables import (
     QueryTable,
     ReleaseTable,
 )
-from guessproof.world.attributes import Attribute
-from guessproof.world.goals import Goal
-from guessproof.world.kinds import Kind
+from guessproof.world import Attribute, Goal, Kind
 
 if TYPE_CHECKING:  # rooms that only some plans enter
     from guessproof.engines.base import SecretSource, SparkSource
-    from guessproof.risk.profile import RiskProfile
+    from guessproof.risk import RiskProfile
 
-LARGEST_PLAN = 4 * 1024 * 1024
+LARGEST_PLAN = 1024 * 1024  # bytes
 _START = "write one with: guessproof init"
+_LONG_KEY = re.compile(
+    r"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}"""
+)
 _WHERE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)\s*\Z")
-
-
-LEDGER_PARTS = ("", "-wal", "-shm", "-journal")  # SQLite keeps parts of a ledger beside it
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Plan:
         from guessproof.engines.base import SecretSource
 
         tables = self.file.tables.items()
-        files = {name: None if t.source is None else str(self.folder / t.source) for name, t in tables}
+        files = {name: None if t.source is None else str(local_path(t.source, self.folder)) for name, t in tables}
         return {name: SecretSource(files[name]) if t.is_secret else files[name] for name, t in tables}
 
     @cached_property
@@ -316,6 +316,13 @@ def _plan(text: str, path: Path | None, folder: Path | None = None, name: str | 
 
 
 def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
+    try:
+        return _understand_tables(raw, place, path, folder)
+    except RecursionError:
+        raise PlanError("plan", "…", "is nested too deeply", "write it flatter", file=place.file) from None
+
+
+def _understand_tables(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
     blanks, timely = list(list_blanks(raw)), find_timely(raw)
     if blanks:
         from guessproof.plan.refusals import explain_blanks
@@ -346,8 +353,9 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     check_limits(file, place)
     check_failure(file, place)
     profile = read_profile(file.risk, file.data.protects, place)
-    source = file_of_source(file.data, folder)
-    beliefs = Beliefs(file, place, folder, source)
+    confidential = list_confidential(file.data, file.tables, folder)
+    _check_ledger(file, place, folder, confidential)
+    beliefs = Beliefs(file, place, folder, confidential)
     attributes = beliefs.attributes()
     for name, column in file.columns.items():
         check_kind(("columns", name), column, attributes.get(name), place)
@@ -362,7 +370,7 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     if file.tables:
         from guessproof.plan.beside import check_beside
 
-        digests |= check_beside(file, place, folder, source)
+        digests |= check_beside(file, place, folder, confidential)
     return Plan(
         file=file,
         place=place,
@@ -377,6 +385,16 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     )
 
 
+def _check_ledger(file: PlanFile, place: Place, folder: Path, confidential: Sequence[Kept]) -> None:
+    """SQLite never opens a table as a ledger, but would begin one where DuckDB looks for a part of a table."""
+    ledger = file.release.ledger
+    if is_elsewhere(ledger) or (folder / ledger).resolve().suffix.lower() != ".wal":
+        return
+    words = find_kept(folder / ledger, confidential)
+    if words is not None:
+        raise place.error(("release", "ledger"), ledger, f"is {words}", "name a file of its own")
+
+
 def _remember(path: Key, accuracy: AccuracyTable, place: Place) -> None:
     for output in accuracy.outputs:
         key = (*path, output)
@@ -385,6 +403,8 @@ def _remember(path: Key, accuracy: AccuracyTable, place: Place) -> None:
 
 def _text(path: Path) -> str:
     name = str(path)
+    if find_form(name)[0] is not None:  # refusals of a plan quote its lines, and these would be records
+        raise PlanError("plan", name, "is called as a table is, and was not read", "name a plan file", file=name)
     try:
         content = None
         mode = path.stat().st_mode
@@ -399,8 +419,7 @@ def _text(path: Path) -> str:
         what = "is a folder" if stat.S_ISDIR(mode) else "is not a file"
         raise PlanError("plan", name, what, "name a plan file", file=name)
     if len(content) > LARGEST_PLAN:
-        remedy = 'put a long prior into a public file and write { from = "public.csv" }'
-        raise PlanError("plan", name, "is larger than 4 MB", remedy, file=name)
+        raise _too_large(name)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -409,8 +428,17 @@ def _text(path: Path) -> str:
         raise PlanError("plan", name, problem, "save it as UTF-8", line=line, file=name) from None
 
 
+def _too_large(name: str | None) -> PlanError:
+    remedy = 'put a long prior into a public file and write { from = "public.csv" }'
+    return PlanError("plan", name or "…", "is larger than 1 MB", remedy, file=name)
+
+
 def read_tables(text: str, name: str | None = None) -> dict[str, Any]:
     """The tables of a plan's text as they are written, before anything in them is understood."""
+    if len(text) > LARGEST_PLAN or len(text.encode(errors="replace")) > LARGEST_PLAN:
+        raise _too_large(name)
+    if _LONG_KEY.search(text):  # tomllib takes time as the square of a key's parts; a plan has 8
+        raise PlanError("plan", "…", "is nested too deeply", "write it flatter", file=name)
     if not text.strip():
         raise PlanError("plan", text, "is empty", _START, file=name)
     try:
@@ -468,33 +496,3 @@ def _tuples(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_tuples(item) for item in value)
     return value
-
-
-def is_elsewhere(source: str) -> bool:
-    """Whether a source is named by something else than a path."""
-    return source.startswith("env:")
-
-
-def file_of_source(data: DataTable, folder: Path) -> Path | None:
-    """Where the table is on this machine; None for a database, a catalogue and files of a cluster."""
-    source = data.source
-    if source is None or is_elsewhere(source) or (data.engine == "spark" and (data.remote or "://" in source)):
-        return None
-    return folder / source
-
-
-def inputs_of(plan: Plan, *, ledger: str | Path | None = None, key_file: str | Path | None = None) -> list[Kept]:
-    """The table, the plan, the ledger, the key and the public files, with words for each."""
-    kept: list[Kept] = []
-    if plan.source_file is not None:
-        kept += [("the table", plan.source_file), ("a part of the table", Path(f"{plan.source_file}.wal"))]
-    if plan.path is not None:
-        kept.append(("the plan", plan.path))
-    books = [book for book in (plan.release.ledger, ledger) if book is not None and not is_elsewhere(str(book))]
-    for book in (plan.folder / book for book in books):
-        kept += [("the ledger", book.with_name(book.name + part)) for part in LEDGER_PARTS]
-    if key_file is not None:
-        kept.append(("the key of the ledger", Path(key_file)))
-    beside = [(name, t.source) for name, t in plan.file.tables.items() if t.is_secret and t.source is not None]
-    kept += [(f"the table {name}", plan.folder / source) for name, source in beside]
-    return kept + [(f"the public file {name}", plan.folder / name) for name in plan.digests]

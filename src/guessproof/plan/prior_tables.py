@@ -9,9 +9,18 @@ from pydantic_core import PydanticCustomError
 
 from guessproof.errors import PriorError
 from guessproof.plan.table import Length, Numbers, PlanTable, Positive, Scalar, Share, Spot, Spots, given_keys
-from guessproof.world.families import Beta, Gamma, LogNormal, StudentT
-from guessproof.world.line import LinePrior, Normal
-from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
+from guessproof.world import (
+    Beta,
+    ExponentialPrior,
+    Gamma,
+    Histogram,
+    LaplacePrior,
+    LinePrior,
+    LogNormal,
+    Normal,
+    StudentT,
+    Uniform,
+)
 
 
 class FamilyTable(PlanTable):
@@ -65,7 +74,7 @@ class HistogramPriorTable(FamilyTable):
     makes: ClassVar[type[LinePrior]] = Histogram
 
     edges: Spots = Field(description="the edges, rising")
-    weights: Numbers = Field(description="a probability for each interval, summing to 1")
+    weights: Numbers = Field(description="a probability for each interval, summing to 1, or counts")
 
 
 class LogNormalPriorTable(FamilyTable):
@@ -167,7 +176,7 @@ def _prior(value: Any) -> Any:
 
 
 def _spoken(words: str) -> Normal | None:
-    from guessproof.world.priors import half_between, read_half
+    from guessproof.world import half_between, read_half
 
     try:
         ends = read_half(words)
@@ -203,7 +212,7 @@ class PriorTable(DensityTable):
     )
     truncated: TruncatedPriorTable | None = Field(default=None, description="a prior between low and high")
     categorical: dict[str, float] | tuple[tuple[Scalar, float], ...] | None = Field(
-        default=None, description="value = probability for each value, or a list of pairs [value, probability]"
+        default=None, description="value = probability or count for each value, or a list of pairs [value, probability]"
     )
     empirical: Spots | None = Field(default=None, description="a list of public numbers, each alike")
     from_: str | None = Field(default=None, alias="from", min_length=1, description="a public csv or parquet file")

@@ -1,4 +1,4 @@
-"""Public files behind priors. The confidential source is never read, under whatever name it is given."""
+"""Public files behind priors. What is confidential is never read, under whatever name it is given."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import io
 import math
 import stat
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from guessproof.addresses import local_path
 from guessproof.errors import PriorError
 from guessproof.names import suggest_name
-from guessproof.outputs import leads_to
+from guessproof.outputs import Kept, find_kept
 
 LARGEST_FILE = 256 * 1024 * 1024
 _REMEDY = "name a public csv, tsv or parquet file"
@@ -37,21 +39,15 @@ class PublicFile:
         return self.columns[name]
 
 
-def is_source(path: Path, source: Path | None) -> bool:
-    """Whether a path leads to a confidential file, by whatever name. Every file of a folder or pattern is one."""
-    return source is not None and leads_to(path, source)
-
-
-def read_public(name: str, folder: Path, source: Path | None) -> PublicFile:
-    """A public file, relative to the plan's folder; refused if it is the confidential source."""
-    path = folder / name
-    if is_source(path, source):
-        raise PriorError(
-            "from",
-            name,
-            "is the confidential source: a prior read from it would tell about the data without being charged",
-            _REMEDY,
+def read_public(name: str, folder: Path, confidential: Iterable[Kept]) -> PublicFile:
+    """A public file, relative to the plan's folder; refused if it is confidential, by whatever name."""
+    path = local_path(name, folder)
+    words = find_kept(path, confidential)
+    if words is not None:
+        problem = (
+            f"is {words}, which is confidential: a prior read from it would tell about the data without being charged"
         )
+        raise PriorError("from", name, problem, _REMEDY)
     content = _bytes(name, path)
     digest = hashlib.sha256(content).hexdigest()
     suffixes = [suffix.lower() for suffix in path.suffixes]

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from guessproof.errors import PlanError
 from guessproof.names import suggest_name
-from guessproof.plan.checks import BLANK, list_blanks
+from guessproof.plan.checks import BLANK, UNNAMED, list_blanks
 from guessproof.plan.places import Key, Place, find_lines, spell_key
 from guessproof.plan.table import PlanTable
 from guessproof.plan.tables import PlanFile
@@ -59,7 +59,8 @@ def explain_refusal(error: ValidationError, raw: Mapping[str, Any], place: Place
         found.setdefault(_real(each["loc"], raw, each["type"]), []).append(each)
     unknown = [path for path, errors in found.items() if _is_unknown(path, errors[0])]
     # where a value may take two forms, the form that it nearly has is the one that goes deeper
-    deepest = [p for p in found if not any(q != p and q[: len(p)] == p for q in found)]
+    shallower = {path[:length] for path in found for length in range(len(path))}
+    deepest = [path for path in found if path not in shallower]
     path = min(unknown or deepest, key=lambda p: (place.lines.find(p) or 0, len(p)))
     value = _value_at(raw, path)
     if unknown:
@@ -69,6 +70,8 @@ def explain_refusal(error: ValidationError, raw: Mapping[str, Any], place: Place
         elsewhere = _elsewhere(str(path[-1])) if len(path) == 2 else None
         remedy = elsewhere or suggest_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}")
         return place.error(path, value, where, remedy)
+    if found[path][0]["loc"][-1] == "[key]":  # only a table made in Python has such keys
+        return place.error(path[:-1], path[-1], "has a key that is not a text", "write the key in quotes")
     words = _words(path, found[path], value)
     there: Any = value if value is not None else list(_value_at(raw, path[:-1]))  # what is there, where a key is not
     return place.error(path, there, *words)
@@ -214,6 +217,10 @@ def describe_blank(path: Key) -> str:
     name = "".join(map(str, path[1:2]))
     key = next((str(part) for part in reversed(path) if isinstance(part, str)), "")
     if path[:1] == ("columns",):
+        if path[1] in UNNAMED:
+            name = "value"
+        if len(path) == 2:
+            return "the name of a column that is asked about, in place of the ?"
         if "bounds" in path:
             return f"the smallest and largest {name} that can occur, from public knowledge"
         if "levels" in path:

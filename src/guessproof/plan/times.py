@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from guessproof.world.times import days_of, length_of
+from guessproof.world import days_of, length_of
 
 _WRITTEN_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 

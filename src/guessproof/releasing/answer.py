@@ -18,7 +18,7 @@ from guessproof.sql import AnalyzedQuery, Asked, AskedPart, Output
 from guessproof.sql import formula as formulas
 from guessproof.sql.measurement import EXTREMES, Measurement
 from guessproof.sql.rewrite import Cell, Group
-from guessproof.world.times import show_time
+from guessproof.world import show_time
 
 MOST_SHOWN = 4  # numbers of an answer, in one line
 Row = tuple[Group, dict[int, float]]  # noisy numbers of a group, by their measurements
@@ -90,6 +90,7 @@ class Answer:
     number: int | None = None  # which of the plan's releases this is, where it has several
     times: int = 1
     questions: tuple[str, ...] = ()  # the names of several questions
+    bias_note: str | None = None  # what is said of the bias of max_rows, where that is not known
 
     def __getitem__(self, question: str) -> Answer:
         """The answer to one of several questions."""
@@ -142,7 +143,7 @@ class Answer:
         """Every field; numbers and questions only where there are several."""
         table = {**vars(self), "answers": [a.to_dict() for a in self.answers]}
         once = ("number", "times") if self.times == 1 else ()
-        alone = () if self.questions else ("questions",)
+        alone = (*(() if self.questions else ("questions",)), *(() if self.bias_note else ("bias_note",)))
         lists = {k: list(v) for k, v in table.items() if isinstance(v, tuple)}
         return {k: v for k, v in {**table, **lists}.items() if k not in (*once, *alone)}
 
@@ -223,6 +224,7 @@ def make_answer(choice: Choice, rows: Mapping[str, list[Row]]) -> Answer:
         data_dependent=choice.data_dependent,
         times=choice.times,
         questions=tuple(part.name for part in choice.asked.parts if part.name),
+        bias_note=choice.bias_note,
     )
 
 

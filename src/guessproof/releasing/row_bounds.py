@@ -7,9 +7,7 @@ candidate that enough persons keep within is computed from the noisy counts, whi
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +17,7 @@ from typing import Any
 from sqlglot import Expr, exp
 
 from guessproof.choosing import only_question
+from guessproof.choosing.bias import PaidBounds, bounds_request
 from guessproof.engines import Engine, open_engine
 from guessproof.errors import EngineError, ParameterError
 from guessproof.guarantee import Guarantee, PrivacyUnit, guarantee_to_dict
@@ -34,7 +33,6 @@ from guessproof.sql.units import write_unit_rows
 
 CANDIDATES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
 SHARE, CONFIDENCE = 0.95, 0.95
-FORMAT = "guessproof bounds 1"
 CHANGE, PRESENCE = 2, 1  # how far a person moves all counts together
 
 
@@ -53,9 +51,7 @@ class RowsBound:
 
     def beyond(self) -> list[float]:
         """For each candidate the share of persons who have more rows, as far as the noise lets one see."""
-        counts = [max(count, 0) for count in self.persons]
-        everybody = max(sum(counts), 1)
-        return [sum(counts[place + 1 :]) / everybody for place in range(len(self.candidates))]
+        return PaidBounds(self.candidates, self.persons).beyond()
 
     def choose(self, share: float = SHARE) -> int | None:
         """The smallest candidate within which this share of persons is; None where the largest is too small."""
@@ -103,7 +99,7 @@ def bound_rows(
         problem = "a bound on rows is needed only where a person has several"
         raise plan.error(("data", "protects"), plan.data.protects, problem, 'use protects = "persons"')
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
-    request = _request(plan, rows, noise.epsilon)
+    request = bounds_request(plan, rows, noise.epsilon)
     settled = book.settled(plan.data.name, frozenset({request}))
     if isinstance(settled, Recorded):
         return _shown(book, settled, plan.data.name)
@@ -137,14 +133,6 @@ def _checked(candidates: Sequence[int]) -> tuple[int, ...]:
         problem = "are not rising numbers of rows"
         raise ParameterError("candidates", list(found), problem, "give up to 100, as 1, 2, 5, 10")
     return found
-
-
-def _request(plan: Plan, rows: tuple[int, ...], epsilon: float) -> str:
-    """The same for the same persons, filters and candidates, whatever bound the plan has now."""
-    data = plan.data.model_dump(exclude={"max_rows", "max_groups", "engine"}, exclude_defaults=True)
-    columns = {n: c.model_dump(exclude={"prior"}, exclude_defaults=True) for n, c in plan.columns.items()}
-    parts = [FORMAT, data, plan.query.sql, columns, dict(plan.digests), list(rows), epsilon.hex()]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _write(question: AnalyzedQuery, rows: tuple[int, ...], target: SqlTarget) -> exp.Select:

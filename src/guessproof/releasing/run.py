@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.choosing import Choice, attacker_of, choose
+from guessproof.choosing.bias import paid_bounds
 from guessproof.engines import Engine, open_engine
 from guessproof.engines.base import reach_ahead
 from guessproof.errors import (
@@ -162,6 +163,7 @@ def _show_again(book: Ledger, settled: Recorded | Failed) -> Answer:
 def _rehearse(book: Ledger, plan: Plan, choice: Choice | None) -> Choice:
     """Choose, and do all that follows the charge on an empty table: what can fail for its own sake fails unpaid."""
     choice = replace(choice or choose(plan), data_dependent=book.scanned(plan.data.name))
+    choice = replace(choice, paid_bounds=paid_bounds(plan, book))
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
     canonical("answer", add_noise(choice, {}).record())
@@ -209,8 +211,8 @@ def check_joins(engine: Engine, plan: Plan, question: AnalyzedQuery) -> None:
     from guessproof.plan.beside import check_unchanged
     from guessproof.releasing.joins import check_matches
 
+    check_unchanged(plan, engine)  # first: what another table holds is not even counted
     check_matches(engine, question)
-    check_unchanged(plan, engine)
 
 
 def check_rows(engine: Engine, declared: DeclaredTable) -> None:
@@ -276,12 +278,13 @@ def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Cha
 
 def _without_room(book: Ledger, plan: Plan, choice: Choice, error: BudgetError) -> BudgetError:
     """The same refusal with the ways out: the owner allows more, or the plan takes what is left."""
-    from guessproof.choosing.budgets import raising_line
+    from guessproof.choosing.budgets import budget_in, fitting_epsilon, raising_line
+    from guessproof.choosing.reasons import take_what_is_left
 
-    left, raising = _remaining(book, plan)["epsilon"], raising_line(plan, choice, book.standing(plan.data.name))
+    left, raising = budget_in(book, plan), raising_line(plan, choice, book.standing(plan.data.name))
     said = "" if raising is None else f". The owner can raise it, by an entry that everybody sees: {raising}"
-    if 0 < left < choice.cost and not choice.targets:
-        said += f". To release with what is left, write epsilon = {left:.6g} under [release]"
+    if left.epsilon is not None and 0 < left.epsilon < choice.cost and not choice.targets:
+        said += f". {take_what_is_left(fitting_epsilon(left))}"
     return BudgetError(f"{error}{said}")
 
 
@@ -302,6 +305,8 @@ def protection_of(asked: Asked) -> Protection:
         tuple(sorted(name for name, column in read.items() if not column.protected)),
         tuple(sorted(name for name, column in read.items() if column.protected and name not in known)),
         tuple(sorted(known)),
+        declared.linked,
+        declared.copies or 1,
     )
 
 

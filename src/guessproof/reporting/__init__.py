@@ -8,7 +8,7 @@ from typing import Any
 
 from guessproof.outputs import check_output, write_output
 from guessproof.plan import Plan, check_plan
-from guessproof.plan.plan import inputs_of
+from guessproof.plan.sources import inputs_of
 from guessproof.reporting.facts import Facts, gather
 from guessproof.reporting.page import page
 

@@ -1,7 +1,8 @@
 """A release as an entry of the public registry of deployments of differential privacy, in the shape of its records.
 
 From the plan and what was charged: nothing that was computed from the table, not the answer, and no path or address.
-What neither knows, as who the curator is, says so and is left to its owner.
+What neither knows, as who the curator is, says so and is left to its owner; a field whose values the registry lists is
+then left out, and the head of the text names it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from typing import Any
 from guessproof.errors import ParameterError
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.words import listed
-from guessproof.rounded import up
+from guessproof.rounded import rounded_up, spelled
 
 OPEN = "TO FILL IN"
+CHOICES = (  # fields of which the registry lists the values, and which only the owner of the data knows
+    ("basic", "data_product_sector", ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")),
+    ("deployment_model", "data_source_type", ("Static", "Dynamic")),
+)
 UNITS = {"persons": "User-level"}  # of the registry's own words; others are described
 
 
@@ -31,15 +36,16 @@ def registry_entry(facts: Facts) -> dict[str, Any]:
     name = f"{names[:1].upper()}{names[1:]}"
     return {
         "url_slug": _slug(f"{plan.data.name}-{names}-{first.time[:4]}"),
+        "status": "Draft",
+        "tier": 3,
         "deployment": {
             "basic": {
                 "name": name,
-                "data_curators": [{"data_curator_name": OPEN, "data_curator_type": OPEN}],
+                "data_curators": [OPEN],
                 "description": f"{name} of the data “{plan.data.name}”, released with noise.",
                 "intended_use": OPEN,
                 "data_product_type": "Summary statistics",
                 "data_product_region": OPEN,
-                "data_product_sector": OPEN,
                 "publication_date": first.time[:10],
             },
             "dp_variant": {
@@ -50,17 +56,25 @@ def registry_entry(facts: Facts) -> dict[str, Any]:
             "privacy_loss": _loss(facts),
             "deployment_model": _model(facts),
             "implementation": _implementation(facts),
-            "administrative": {"sources": OPEN, "status": "Draft", "registry_authors": [OPEN], "tier": 3},
+            "accounting": {
+                "composition": (
+                    "All charges for the data are added up in a hash-chained ledger with a budget that is set once."
+                ),
+                "post_processing": "Outputs, sorting and limits of the query are computed from the noisy numbers.",
+            },
+            "administrative": {"sources": OPEN, "registry_authors": [OPEN]},
         },
     }
 
 
 def registry_text(facts: Facts) -> str:
     """The same as YAML."""
-    head = (
-        f"# An entry for the registry of deployments of differential privacy. Search for “{OPEN}” before it is sent in."
-    )
-    return "\n".join([head, *_yaml(registry_entry(facts), 0)]) + "\n"
+    head = [
+        "# An entry for the registry of deployments of differential privacy.",
+        f"# Search for “{OPEN}” before it is sent in.",
+        *(f"# To add under {table}: {key}, one of {', '.join(values)}." for table, key, values in CHOICES),
+    ]
+    return "\n".join([*head, *_yaml(registry_entry(facts), 0)]) + "\n"
 
 
 def _loss(facts: Facts) -> dict[str, Any]:
@@ -71,7 +85,7 @@ def _loss(facts: Facts) -> dict[str, Any]:
     return {
         "privacy_unit": UNITS.get(unit.name, OPEN),
         "privacy_unit_details": f"{unit.assumption} ε counts changing one {unit.noun}.",
-        "privacy_parameters": {name: float(up(float(amount))) for name, amount in parameters.items()},
+        "privacy_parameters": {name: rounded_up(float(amount)) for name, amount in parameters.items()},
         "privacy_parameters_details": f"Over {count} release{'s' * (count > 1)} of this plan, as charged.",
     }
 
@@ -82,7 +96,6 @@ def _model(facts: Facts) -> dict[str, Any]:
         "model_name": "Central",
         "actors": "The data holder runs the query and adds the noise, and is trusted. Readers see noisy answers only.",
         "release_type": "Many releases" if many else "One release",
-        "data_source_type": OPEN,
         "access_type": "Non-interactive",
     }
 
@@ -90,14 +103,16 @@ def _model(facts: Facts) -> dict[str, Any]:
 def _implementation(facts: Facts) -> dict[str, Any]:
     kinds = listed(dict.fromkeys(f"{noise.name} noise" for noise in facts.choice.noises))
     bounds = [
-        f"{n} to {c.bounds[0]:g} … {c.bounds[1]:g}" for n, c in facts.plan.columns.items() if c.bounds is not None
+        f"{n} to {spelled(c.bounds[0])} … {spelled(c.bounds[1])}"
+        for n, c in facts.plan.columns.items()
+        if c.bounds is not None
     ]
+    note = facts.choice.bias_note
     clamped = f"Values are moved into declared bounds first: {listed(bounds)}." if bounds else "None."
     return {
-        "preprocessing_and_hyperparameter_tuning": f"{clamped} Bounds, levels and priors come from public knowledge.",
+        "preprocessing_and_hyperparameter_tuning": f"{clamped} Bounds, levels and priors come from public knowledge."
+        + ("" if note is None else f" {note}."),
         "mechanisms": f"{kinds}, drawn on a grid in whole numbers from a secure source (OpenDP), by guessproof.",
-        "composition": "All charges for the data are added up in a hash-chained ledger with a budget that is set once.",
-        "post_processing": "Outputs, sorting and limits of the query are computed from the noisy numbers.",
         "justification": facts.choice.explanation,
     }
 

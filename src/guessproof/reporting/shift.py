@@ -11,11 +11,9 @@ from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.explain import explain
 from guessproof.mechanisms import MECHANISMS
-from guessproof.reporting.words import minus, number
-from guessproof.risk.bracket import Bracket
-from guessproof.risk.misjudged.odds import as_declared
-from guessproof.risk.profile import absolute_risk
-from guessproof.risk.profile.answer import Binding
+from guessproof.reporting.words import minus
+from guessproof.risk import Binding, Bracket, absolute_risk, as_declared
+from guessproof.rounded import near
 
 EXAMPLE = 0.1  # a belief to speak of where a plan names none
 
@@ -127,7 +125,7 @@ def shown(value: Any) -> str:
     >>> shown(20.0), shown("math")
     ('20', 'math')
     """
-    return number(value, 6) if isinstance(value, float) else str(value)
+    return near(value, 6) if isinstance(value, float) else str(value)
 
 
 def _profiled(choice: Choice, epsilon: float) -> ShownShift:

@@ -8,27 +8,16 @@ from decimal import Decimal
 
 from guessproof.ledger.amounts import shown
 from guessproof.plan.grammar import SIDES, Joined, Tree, Wish
-from guessproof.rounded import DIGITS, Side, points, round_digits, round_places
-
-THIN = "\u202f"  # a narrow space that does not break
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number with a few digits, to the nearest.
-
-    >>> number(0.12345), number(1234567), number(2.0)
-    ('0.1234', '1,235,000', '2')
-    """
-    return _spell(value, digits, "near")
+from guessproof.rounded import DIGITS, THIN, down_grouped, near, percent_short, points, up_grouped
 
 
 def allowed(epsilon: float) -> str:
     """An ε that is allowed, in as many digits as the ledger shows, never above it.
 
     >>> allowed(0.718999999), allowed(math.inf)
-    ('0.718999', 'any')
+    ('0.718999', 'no limit')
     """
-    return _spell(epsilon, DIGITS, "down")
+    return down_grouped(epsilon, DIGITS)
 
 
 def taken(epsilon: float) -> str:
@@ -37,40 +26,7 @@ def taken(epsilon: float) -> str:
     >>> taken(1.9971548)
     '1.99716'
     """
-    return _spell(epsilon, DIGITS, "up")
-
-
-def down(value: float, digits: int = 4) -> str:
-    """A few digits, never above the number: for what is allowed.
-
-    >>> down(0.71899), down(math.inf)
-    ('0.7189', 'any')
-    """
-    return _spell(value, digits, "down")
-
-
-def up(value: float, digits: int = 4) -> str:
-    """The same, never below the number: for a risk or a ratio.
-
-    >>> up(0.71891), up(5.000000000001)
-    ('0.719', '5')
-    """
-    return _spell(value, digits, "up")
-
-
-def _spell(value: float, digits: int, side: Side) -> str:
-    if math.isnan(value):
-        return "undefined"
-    if math.isinf(value):
-        return "any" if value > 0 else "none"
-    if value == 0:
-        return "0"
-    short = round_digits(value, digits, side).normalize()
-    sign, size = "−" if short < 0 else "", abs(short)
-    if -5 < size.adjusted() < 9:
-        return f"{sign}{size:,f}"
-    mantissa, _, power = f"{size:e}".partition("e")
-    return f"{sign}{mantissa}e{int(power)}"
+    return up_grouped(epsilon, DIGITS)
 
 
 def minus(digits: str) -> str:
@@ -92,27 +48,6 @@ def left(amount: Decimal) -> str:
     return shown(amount, up=False)
 
 
-def percent(value: float, side: Side = "up") -> str:
-    """A probability or a difference of two, in percent with at most two decimals; a risk is rounded up.
-
-    >>> percent(0.0064121), percent(0.25), percent(0.95, "near"), percent(1e-6)
-    ('0.65\\u202f%', '25\\u202f%', '95\\u202f%', '0.0001\\u202f%')
-    """
-    if 0 < value < 1e-3:
-        return f"{_spell(100 * value, 2, side)}{THIN}%"
-    short = round_places(100 * value, 2, side).normalize()
-    return f"{short:f}{THIN}%"
-
-
-def grouped(whole: int) -> str:
-    """A whole number with separators.
-
-    >>> grouped(10000), grouped(1000)
-    ('10,000', '1,000')
-    """
-    return f"{whole:,}"
-
-
 def simple_odds(probability: float) -> str | None:
     """A fraction that everybody knows, where one is near.
 
@@ -123,7 +58,7 @@ def simple_odds(probability: float) -> str | None:
         whole = round(parts / probability) if probability > 1e-6 else 0
         most = 100_000 if parts == 1 else 10
         if parts < whole <= most and math.gcd(parts, whole) == 1 and abs(parts / whole / probability - 1) < 0.02:
-            return f"{parts} in {grouped(whole)}"
+            return f"{parts} in {whole:,}"
     return None
 
 
@@ -141,7 +76,7 @@ def listed(items: Iterable[str], word: str = "and") -> str:
 
 def times(factor: float) -> str:
     """A ratio, rounded up."""
-    return f"{up(factor, 3)} times"
+    return f"{up_grouped(factor, 3)} times"
 
 
 def goal_words(tree: Tree, whose: str = "your", label: Callable[[str], str] = str) -> str | None:
@@ -215,21 +150,21 @@ def change_name(what: str, label: Callable[[str], str] = str) -> str:
     return what
 
 
-def change_value(what: str, value: str, timely: Iterable[str] = ()) -> str:
+def change_value(what: str, value: float, timely: Iterable[str] = ()) -> str:
     """A value of a change as people write it; outputs in `timely` are times, and their errors days.
 
-    >>> change_value("accuracy of cost: within", "5.29e+03"), change_value("attacker: advantage", "0.0168")
+    >>> change_value("accuracy of cost: within", 5290.0), change_value("attacker: advantage", 0.0168)
     ('5,290', '1.68 percentage points')
-    >>> change_value("accuracy of rank: ranks", "12"), change_value("accuracy of born: within", "60", ["born"])
+    >>> change_value("accuracy of rank: ranks", 12), change_value("accuracy of born: within", 60, ["born"])
     ('12 ranks', '60 days')
     """
     if what == "attacker: advantage":
-        return points(float(value))
+        return points(value)
     if what == "attacker: posterior" or what.endswith(": confidence"):
-        return percent(float(value), "near")
+        return percent_short(value, "near")
     name, _, key = what.removeprefix("accuracy of ").rpartition(": ")
     unit = " ranks" if key == "ranks" else " days" if name in timely else ""
-    return f"{number(float(value), DIGITS)}{unit}"
+    return f"{near(value, DIGITS)}{unit}"
 
 
 def when(time: str) -> str:

@@ -10,42 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from guessproof import _clock
-from guessproof.errors import (
-    GoalError,
-    ParameterError,
-    TrueValueError,
-    UnknownAttributeError,
+from guessproof.errors import GoalError, ParameterError, TrueValueError, UnknownAttributeError
+from guessproof.risk.answers import (
+    Answers,
+    EachAlternative,
+    LeftOpen,
+    Stated,
+    UnderPriorError,
+    WithoutPrior,
 )
-from guessproof.risk.bracket import Bracket, Effort, Progress, checked_effort, joined
-from guessproof.risk.limits import (
-    Belief,
-    advantage_bracket,
-    checked_epsilon,
-    checked_factor,
-    checked_limits,
-    posterior_bracket,
-    safe_epsilon,
+from guessproof.risk.bracket import (
+    Bracket,
+    Direction,
+    Progress,
+    checked_effort,
+    with_certificate,
+    without_time_limit,
 )
-from guessproof.risk.misjudged.odds import factor_between, posterior_before, rounded_down, with_odds
-from guessproof.risk.several.formula import alternatives
+from guessproof.risk.joint.formula import alternatives
+from guessproof.risk.limits import Belief, checked_epsilon, checked_factor, checked_limits
+from guessproof.risk.prior_error.odds import factor_between, rounded_down
+from guessproof.risk.prior_free import PriorFree
 from guessproof.risk.single import belief_of
-from guessproof.risk.truth_search import Direction, TruthSearch
+from guessproof.risk.truths import true_values_of
 from guessproof.risk.worst_truth import WorstTruth
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
-from guessproof.world.checks import Array, in_days
+from guessproof.world.checks import in_days
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Compound, Goal, Norm, is_norm
+from guessproof.world.goals import Compound, Given, Goal, Norm, is_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
-if TYPE_CHECKING:  # rooms that only some attacks enter; whoever does imports them
-    from guessproof.risk.misjudged.answer import Misjudged
-    from guessproof.risk.misjudged.tents import Move
-    from guessproof.risk.priorless import Priorless
-    from guessproof.risk.several.answer import Several
-    from guessproof.risk.several.unknown import UnknownSeveral
-    from guessproof.risk.worst_atoms import Runs
+if TYPE_CHECKING:  # only some attacks need them; whoever does imports them
+    from guessproof.risk.joint.answer import JointAnswers
+    from guessproof.risk.prior_error.answer import MisspecifiedPrior
 
 
 @dataclass(frozen=True)
@@ -57,11 +55,11 @@ class Attack:
     an interval of a formula of several, as knows={rent + loan: (900, 1000)}.
     Several attributes: their distances are joined by `norm`; an OR is met by any alternative (`or_="any"`), or each
     alternative is protected on its own (`or_="each"`). Answers then are a cheap bracket, unless a `tolerance` in odds
-    or a `time_limit` in seconds asks to refine it; `progress` is called while that takes time.
+    asks to refine it with more cells; `progress` is called after each stage.
     `prior_factor`: the odds of any two values may differ from the declared ones by this factor; 1 trusts the prior.
 
     >>> from guessproof.world.priors import normal
-    >>> from guessproof.world.goals import within
+    >>> from guessproof.world import within
     >>> time = Attribute("time", prior=normal(mean=20, sd=6.28))
     >>> alice = Attack(within(time, 2), at={"time": 20})
     >>> round(alice.prior, 4), round(alice.epsilon(advantage=0.05), 4)
@@ -78,12 +76,19 @@ class Attack:
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior_factor", checked_factor(self.prior_factor))
         if not isinstance(self.goal, Goal):
-            raise GoalError("goal", self.goal, "is not a goal", "use within(…), exactly(…), …, joined by &, | and ~")
+            raise GoalError(
+                "goal",
+                self.goal,
+                "is not a goal",
+                "use within(…), exactly(…), …, joined by &, | and ~",
+            )
         if not is_norm(self.norm):
             remedy = "say 'l1', 'l2', 'linf', or l and a number as 'l3'"
             raise ParameterError("norm", self.norm, "is not a norm", remedy)
         if self.or_ not in ("any", "each"):
-            raise ParameterError("or_", self.or_, "is not a reading of OR", "say 'any' or 'each'")
+            raise ParameterError(
+                "or_", self.or_, "is not a reading of OR", "say 'any' or 'each'"
+            )
         for field in ("at", "knows"):
             self._check_names(field, getattr(self, field))
             object.__setattr__(self, field, self._on_line(getattr(self, field)))
@@ -97,22 +102,38 @@ class Attack:
         if table is None:
             return
         if not isinstance(table, Mapping):
-            raise ParameterError(field, table, "is not a table of attribute → value", f"write {{{names[0]!r}: …}}")
+            raise ParameterError(
+                field,
+                table,
+                "is not a table of attribute → value",
+                f"write {{{names[0]!r}: …}}",
+            )
         joints = [joint_of(a) for a in self.goal.attributes] if field == "knows" else []
-        allowed = {*names, *(name for joint in joints if joint is not None for name in joint.names)}
+        allowed = {
+            *names,
+            *(name for joint in joints if joint is not None for name in joint.names),
+        }
         if field == "knows":
-            allowed |= {a.name for formula in table if isinstance(formula, Arithmetic) for a in formula.attributes}
+            allowed |= {
+                a.name
+                for formula in table
+                if isinstance(formula, Arithmetic)
+                for a in formula.attributes
+            }
         for name in table:
-            if name not in allowed and not (field == "knows" and isinstance(name, Arithmetic) and name.attributes):
+            if name not in allowed and not (
+                field == "knows" and isinstance(name, Arithmetic) and name.attributes
+            ):
                 raise UnknownAttributeError(
                     field, name, "no attribute of the goal has this name", f"use one of {names}"
                 )
 
     def _on_line(self, table: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         """Dates as days, but where they are labels."""
-        priors = {a.name: a.prior for a in self.goal.attributes}
-        labels = {name for name, prior in priors.items() if isinstance(prior, Finite) and not prior.is_line}
-        return table and {name: value if name in labels else in_days(value) for name, value in table.items()}
+        labels = {a.name for a in self.goal.attributes if a.is_category}
+        return table and {
+            name: value if name in labels else in_days(value) for name, value in table.items()
+        }
 
     @cached_property
     def attribute(self) -> Attribute:
@@ -122,21 +143,34 @@ class Attack:
     @cached_property
     def conditioned(self) -> dict[str, Attribute]:
         """The goal's attributes, with their priors given what the attacker knows."""
-        known = {n: value for n, value in (self.knows or {}).items() if value is not None and isinstance(n, str)}
+        known = {
+            n: value
+            for n, value in (self.knows or {}).items()
+            if value is not None and isinstance(n, str)
+        }
         return conditioned(self.asked.attributes, known)
 
     @cached_property
     def asked(self) -> Goal:
         """The goal, given what the attacker knows of formulas of several attributes."""
-        known = {n: value for n, value in (self.knows or {}).items() if value is not None and not isinstance(n, str)}
+        known = {
+            n: value
+            for n, value in (self.knows or {}).items()
+            if value is not None and not isinstance(n, str)
+        }
         if not known:
             return self.goal
-        from guessproof.world.formulas import Given, formula_of, known_formula  # only such knowledge needs it
+        from guessproof.world.formulas import (
+            formula_of,
+            known_formula,
+        )  # only such knowledge needs it
 
-        return Given(self.goal, tuple(known_formula(formula_of(n), value) for n, value in known.items()))
+        return Given(
+            self.goal, tuple(known_formula(formula_of(n), value) for n, value in known.items())
+        )
 
     @cached_property
-    def several(self) -> Several | None:
+    def several(self) -> JointAnswers | None:
         """Who answers where the goal speaks of several attributes."""
         if len(self.asked.attributes) == 1:
             return None
@@ -144,22 +178,15 @@ class Attack:
         needed = [a.name for a in _truths(self.goal)]
         missing = [name for name in needed if name not in given]
         if given and missing:
-            raise TrueValueError("at", dict(given), f"the true value of {missing[0]} is missing", "give all or none")
-        from guessproof.risk.several.answer import Several
+            raise TrueValueError(
+                "at",
+                dict(given),
+                f"the true value of {missing[0]} is missing",
+                "give all or none",
+            )
+        from guessproof.risk.joint.answer import JointAnswers
 
-        return Several(self.asked, self.conditioned, None if missing else given, self.norm)
-
-    @cached_property
-    def _unknown(self) -> UnknownSeveral | None:
-        """Who answers where one of several attributes has no prior."""
-        several = self.several
-        if several is None:
-            return None
-        from guessproof.risk.several.unknown import UnknownSeveral, lacks_prior
-
-        if not any(lacks_prior(a) for a in several.attributes.values()):
-            return None
-        return UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
+        return JointAnswers(self.asked, self.conditioned, None if missing else given, self.norm)
 
     @cached_property
     def alternatives(self) -> list[Attack]:
@@ -170,88 +197,79 @@ class Attack:
         found: list[Attack] = []
         for goal in goals:
             names = {a.name for a in goal.attributes}
-            ties = names | {n for a in goal.attributes if (j := joint_of(a)) is not None for n in j.names}
+            ties = names | {
+                n for a in goal.attributes if (j := joint_of(a)) is not None for n in j.names
+            }
             at = {n: v for n, v in (self.at or {}).items() if n in names}
-            knows = {n: v for n, v in (self.knows or {}).items() if n in ties or not isinstance(n, str)}
-            found.append(Attack(goal, at or None, knows or None, self.norm, prior_factor=self.prior_factor))
+            knows = {
+                n: v
+                for n, v in (self.knows or {}).items()
+                if n in ties or not isinstance(n, str)
+            }
+            found.append(
+                Attack(
+                    goal, at or None, knows or None, self.norm, prior_factor=self.prior_factor
+                )
+            )
         return found
 
     @property
     def prior(self) -> Any:
         """P(goal) before the release."""
         if self.alternatives:
-            raise ParameterError("or_", self.or_, "each alternative has a prior of its own", "ask each, or or_='any'")
+            raise ParameterError(
+                "or_",
+                self.or_,
+                "each alternative has a prior of its own",
+                "ask each, or or_='any'",
+            )
         if self.several is not None:
             return self.several.prior
         value = np.exp(self._belief("prior").log_p)
         return float(value) if value.ndim == 0 else value
 
+    @without_time_limit
     def posterior(
         self,
         epsilon: Any,
         side: str = "upper",
         *,
         tolerance: float | None = None,
-        time_limit: float | None = None,
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """The largest (or, with side="lower", the smallest) belief in the goal after the worst output."""
-        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
+        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
         if side not in ("upper", "lower"):
             raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
-        if self.alternatives:
-            options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
-            return joined([a.posterior(epsilon, side, **options) for a in self.alternatives], side)  # pyright: ignore[reportArgumentType]
-        found = self._declared_posterior(epsilon, side, effort)
-        return (
-            found
-            if self.prior_factor == 1
-            else with_odds(found, self.prior_factor if side == "upper" else 1 / self.prior_factor)
+        found = self._answers.posterior(epsilon, side, effort)
+        if (
+            np.ndim(found.bound)
+            or side != "upper"
+            or self.alternatives
+            or self.prior_factor > 1
+        ):
+            return found
+        from guessproof.risk.certificates import certificate_of  # few ask for a certificate
+
+        return with_certificate(
+            found, lambda: certificate_of(self, float(epsilon), float(found.bound))
         )
 
-    def _declared_posterior(self, epsilon: Array, side: str, effort: Effort | None) -> Bracket:
-        if self.several is not None:
-            return self.several.posterior(epsilon, side, effort)
-        if self.known_truth:
-            return posterior_bracket(self._belief("posterior"), epsilon, side)
-        if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            self._belief("posterior")  # says that there is none
-        if side != "upper":
-            raise ParameterError("side", side, "needs a true value", "give at={…}")
-        return self._anywhere.bracket(epsilon, "posterior")
-
+    @without_time_limit
     def advantage(
         self,
         epsilon: Any,
         both: bool = False,
         *,
         tolerance: float | None = None,
-        time_limit: float | None = None,
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """How far the belief can rise after the worst output; with both=True, move in either direction."""
-        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
-        if self.alternatives:
-            options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
-            return joined([a.advantage(epsilon, both, **options) for a in self.alternatives])  # pyright: ignore[reportArgumentType]
-        if self._free is not None:
-            return self._free.advantage(epsilon, both)
-        if self.prior_factor > 1:
-            return self._misjudged.advantage(epsilon, both, effort)
-        if self._unknown is not None:
-            return self._unknown.advantage(epsilon, both)
-        if self.several is not None:
-            return self.several.advantage(epsilon, both, effort)
-        if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            return self._priorless.advantage(epsilon, both)
-        if self.known_truth:
-            return advantage_bracket(self._belief("advantage"), epsilon, both)
-        rise = self._anywhere.bracket(epsilon, "rise")
-        if not both:
-            return rise
-        fall = self._anywhere.bracket(epsilon, "fall")
-        return rise if np.all(np.asarray(rise.bound) >= np.asarray(fall.bound)) else _larger(rise, fall)
+        return self._answers.advantage(
+            checked_epsilon(epsilon), both, checked_effort(tolerance, progress)
+        )
 
+    @without_time_limit
     def epsilon(
         self,
         *,
@@ -259,38 +277,17 @@ class Attack:
         posterior: Any = None,
         both: bool = False,
         tolerance: float | None = None,
-        time_limit: float | None = None,
         progress: Callable[[Progress], Any] | None = None,
     ) -> Any:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
-        effort = checked_effort(tolerance, time_limit, progress, _clock.now)
-        if self.alternatives:
-            limits = {"advantage": advantage, "posterior": posterior, "both": both}
-            options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
-            least = np.min(np.broadcast_arrays(*(a.epsilon(**limits, **options) for a in self.alternatives)), axis=0)  # pyright: ignore[reportArgumentType]
-            return float(least) if least.ndim == 0 else least
-        if self.prior_factor > 1:
-            return self._misjudged_epsilon(*checked_limits(advantage, posterior), both, effort)
-        if self._unknown is not None:
-            if posterior is not None or advantage is None:
-                raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
-            return self._unknown.epsilon(checked_limits(advantage, None)[0], both)
-        if self.several is not None:
-            return self.several.epsilon(advantage, posterior, both, effort)
-        if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            if posterior is not None or advantage is None:
-                raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
-            return self._priorless.epsilon(checked_limits(advantage, None)[0], both)
-        if self.known_truth:
-            return safe_epsilon(self._belief("epsilon"), advantage=advantage, posterior=posterior, both=both)
-        return self._anywhere.epsilon(*checked_limits(advantage, posterior), both)
+        effort = checked_effort(tolerance, progress)
+        return self._answers.epsilon(*checked_limits(advantage, posterior), both, effort)
 
     @property
     def bounds_only(self) -> Belief | None:
         """Prior and bounds of a goal about several attributes, without attacks beside them; None where none are."""
-        if self.alternatives or self.prior_factor > 1 or self.several is None or self._unknown is not None:
-            return None
-        return self.several.bounds_only
+        declared = self.several is not None and self._answers is self.several
+        return self.several.bounds_only if self.several is not None and declared else None
 
     def largest_prior_factor(
         self,
@@ -307,81 +304,95 @@ class Attack:
         """
         checked_limits(advantage, posterior)
         if self.alternatives:
-            asked = {"advantage": advantage, "posterior": posterior, "both": both, "quick": quick}
-            return min(a.largest_prior_factor(epsilon=epsilon, **asked) for a in self.alternatives)  # pyright: ignore[reportArgumentType]
-        found = [math.inf]
+            asked: dict[str, Any] = {"advantage": advantage, "posterior": posterior}
+            asked |= {"both": both, "quick": quick}
+            return min(
+                a.largest_prior_factor(epsilon=epsilon, **asked) for a in self.alternatives
+            )
+        found, declared, prior = (
+            [math.inf],
+            replace(self, prior_factor=1.0),
+            self.attribute.prior,
+        )
         if posterior is not None:
-            declared = replace(self, prior_factor=1.0).posterior(epsilon)
-            found.append(factor_between(float(declared.bound), posterior))
-        if advantage is not None and not isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            factor = self._proven_factor(epsilon, advantage, both, quick)
+            found.append(factor_between(float(declared.posterior(epsilon).bound), posterior))
+        if advantage is not None:
+            # Under every prior on the range; of a partly known one nothing else can be said.
+            factor = math.inf if isinstance(prior, Unknown) else 1.0
+            if not lacks_prior(prior):
+                factor = self._misspecified.largest_factor(epsilon, advantage, both)
             # A factor above 1 is proven for the declared prior as well.
-            found.append(factor if factor > 1 or self._keeps(epsilon, advantage, both) else 0.0)
-        elif advantage is not None:
-            kept = float(self._priorless.advantage(checked_epsilon(epsilon), both).bound) <= advantage
-            found.append(0.0 if not kept else math.inf if isinstance(self.attribute.prior, Unknown) else 1.0)
+            proven = factor > 1 and not lacks_prior(prior)
+            kept = proven or float(np.max(declared.advantage(epsilon, both).bound)) <= advantage
+            found.append(factor if kept else 0.0)
         return rounded_down(min(found))
 
-    def _proven_factor(self, epsilon: float, advantage: float, both: bool, quick: bool) -> float:
-        """A factor at which a limit is proven, the largest or what is proven at once; refuses what has no answer."""
-        if not quick:
-            return self._misjudged.largest_factor(epsilon, advantage, both)
-        if self.several is not None or self.known_truth or not isinstance(self.attribute.prior, LinePrior):
-            return self._misjudged.quick_factor(epsilon, advantage, both)
-        if math.isfinite(self.truth_search.form.cap):
-            return self._misjudged.quick_factor(epsilon, advantage, both)
-        from guessproof.risk.misjudged.quick import aim, quick_factor  # only where a factor is asked for
-
-        moves: tuple[Move, ...] = (1, -1) if both else (1,)
-        known = {aim(move): self._anywhere.last.get(aim(move)) for move in moves}
-        at = {direction: last[1].at for direction, last in known.items() if last is not None and last[0] == epsilon}
-        return min(quick_factor(self.truth_search, epsilon, advantage, move, at.get(aim(move))) for move in moves)
-
-    def _keeps(self, epsilon: float, advantage: float, both: bool) -> bool:
-        """Whether a limit is proven for the declared prior."""
-        return float(np.max(replace(self, prior_factor=1.0).advantage(epsilon, both).bound)) <= advantage
-
-    def _misjudged_epsilon(
-        self, advantage: Array | None, posterior: Array | None, both: bool, effort: Effort | None
-    ) -> Any:
-        found: list[Any] = []
-        if posterior is not None:
-            declared = replace(self, prior_factor=1.0)
-            found.append(declared.epsilon(posterior=posterior_before(posterior, self.prior_factor)))
-        if advantage is not None and self._free is not None:
-            found.append(self._free.epsilon(advantage, both))
-        elif advantage is not None:
-            found.append(self._misjudged.epsilon(advantage, both, effort))
-        least = np.min(np.broadcast_arrays(*found), axis=0)
-        return float(least) if least.ndim == 0 else least
+    # Who answers.
 
     @cached_property
-    def _misjudged(self) -> Misjudged:
-        """Who answers where the prior may be wrong."""
-        from guessproof.risk.misjudged.answer import misjudged_anywhere, misjudged_at, misjudged_several
+    def _answers(self) -> Answers:
+        """Who answers the questions of this attack."""
+        if self.alternatives:
+            return EachAlternative([one._answers for one in self.alternatives])
+        if self.prior_factor > 1:
+            return UnderPriorError(
+                self._declared, self._any_prior or self._misspecified, self.prior_factor
+            )
+        return self._declared
+
+    @property
+    def _declared(self) -> Answers:
+        """Who answers for the declared prior."""
+        prior = self.attribute.prior
+        if self.several is not None:
+            from guessproof.risk.joint.unknown import UnknownSeveral
+
+            if not any(isinstance(a.prior, Unknown) for a in self.several.attributes.values()):
+                return self.several
+            several = self.several
+            engine = UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
+            return WithoutPrior(engine, prior)
+        if lacks_prior(prior):
+            return WithoutPrior(PriorFree(self.attribute, self.goal, self.true_value), prior)
+        return Stated(self._known_belief) if self.known_truth else LeftOpen(self._worst_truth)
+
+    @cached_property
+    def _misspecified(self) -> MisspecifiedPrior:
+        """What bounds advantages where the prior may be wrong."""
+        from guessproof.risk.prior_error.answer import (
+            prior_error_at,
+            prior_error_of,
+            prior_error_worst,
+        )
 
         if isinstance(self.attribute.prior, PartlyKnown):
-            problem, remedy = "needs a whole prior, of which this knows one probability", "leave prior_factor out"
+            problem, remedy = (
+                "needs a whole prior, of which this knows one probability",
+                "leave prior_factor out",
+            )
             raise ParameterError("prior_factor", self.prior_factor, problem, remedy)
         if self.several is not None:
-            return misjudged_several(self.several.engine, self.prior_factor)
+            across = self.several.engine.question.diameter(self.several.goal)
+            return prior_error_of(self.several.engine.belief(), across, self.prior_factor)
         if self.known_truth:
-            return misjudged_at(self.attribute, self.goal, self.true_value, self.prior_factor)
-        return misjudged_anywhere(self.attribute, self.goal, lambda: self.truth_search, self.prior_factor)
+            return prior_error_at(
+                self.attribute, self.goal, self.true_value, self.prior_factor, belief_of
+            )
+        finite = isinstance(self.attribute.prior, Finite)
+        truths = true_values_of(self.attribute, self.goal) if finite else []
+        return prior_error_worst(
+            self.attribute, self.goal, truths, self.prior_factor, belief_of
+        )
 
-    @cached_property
-    def _free(self) -> Priorless | None:
-        """Who answers where the prior may be anything on its range."""
-        if self.several is not None or self.prior_factor == 1:
+    @property
+    def _any_prior(self) -> PriorFree | None:
+        """What bounds advantages where the prior may be anything on its range."""
+        attribute = self.attribute
+        if isinstance(attribute.prior, LinePrior) and math.isinf(self.prior_factor):
+            attribute = replace(attribute, prior=Unknown(*attribute.prior.support))
+        if self.several is not None or not isinstance(attribute.prior, Unknown):
             return None
-        if isinstance(self.attribute.prior, Unknown):
-            return self._priorless
-        if not math.isinf(self.prior_factor) or not isinstance(self.attribute.prior, LinePrior):
-            return None
-        from guessproof.risk.priorless import Priorless
-
-        low, high = self.attribute.prior.support
-        return Priorless(replace(self.attribute, prior=Unknown(low, high)), self.goal, self.true_value)
+        return PriorFree(attribute, self.goal, self.true_value)
 
     @property
     def known_truth(self) -> bool:
@@ -392,8 +403,10 @@ class Attack:
     def states_truth(self) -> bool:
         """Whether P(goal) before the release is one number: all true values are stated, and there is a prior."""
         if self.several is not None:
-            return self.several.truth is not None and self._unknown is None
-        return self.known_truth and not isinstance(self.attribute.prior, (Unknown, PartlyKnown))
+            return self.several.truth is not None and isinstance(
+                self._declared, type(self.several)
+            )
+        return self.known_truth and not lacks_prior(self.attribute.prior)
 
     @property
     def true_value(self) -> Any:
@@ -405,42 +418,35 @@ class Attack:
         return belief_of(self.attribute, self.goal, self.true_value)
 
     def _belief(self, asked: str) -> Belief:
-        if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            raise ParameterError(asked, self.attribute.prior, "is undefined without a prior", "ask for the advantage")
+        if lacks_prior(self.attribute.prior):
+            raise ParameterError(
+                asked,
+                self.attribute.prior,
+                "is undefined without a prior",
+                "ask for the advantage",
+            )
         if not self.known_truth:
-            raise ParameterError(asked, None, "depends on the true value", "give at={…}, or ask for the advantage")
+            raise ParameterError(
+                asked,
+                None,
+                "depends on the true value",
+                "give at={…}, or ask for the advantage",
+            )
         return self._known_belief
 
     @cached_property
-    def _priorless(self) -> Priorless:
-        from guessproof.risk.priorless import Priorless
-
-        return Priorless(self.attribute, self.goal, self.true_value)
-
-    # Without a true value: the worst one.
-
-    @cached_property
-    def _anywhere(self) -> WorstTruth:
+    def _worst_truth(self) -> WorstTruth:
+        """All true values of the goal's attribute."""
         return WorstTruth(self.attribute, self.goal)
 
     def worst(self, epsilon: float, direction: Direction) -> Bracket:
         """What no true value of one attribute exceeds at one ε, in one direction."""
-        return self._anywhere.bracket(np.asarray(float(epsilon)), direction)
+        return self._worst_truth.bracket(np.asarray(float(epsilon)), direction)
 
-    @property
-    def runs(self) -> Runs | None:
-        """All true values beside finitely many numbers, where the goals of these are runs of them."""
-        return self._anywhere.runs
 
-    @property
-    def truth_search(self) -> TruthSearch:
-        """The search for the worst true value."""
-        return self._anywhere.search
-
-    @property
-    def typical(self) -> float:
-        """An ε at which the bulk of the prior is about one unit wide: where a search may start."""
-        return self._anywhere.typical
+def lacks_prior(prior: Any) -> bool:
+    """Whether no prior is known, or only one probability of it."""
+    return isinstance(prior, (Unknown, PartlyKnown))
 
 
 def _truths(goal: Goal) -> list[Attribute]:
@@ -448,20 +454,3 @@ def _truths(goal: Goal) -> list[Attribute]:
     if isinstance(goal, Compound):
         return [a for part in goal.parts for a in _truths(part)]
     return list(goal.attributes) if goal.depends_on_truth else []
-
-
-def _larger(one: Bracket, other: Bracket) -> Bracket:
-    """The larger of two brackets, elementwise."""
-    first = np.asarray(one.bound) >= np.asarray(other.bound)
-
-    def pick(a: Any, b: Any) -> Any:
-        chosen = np.where(first, a, b)
-        return chosen if chosen.ndim else chosen.item()
-
-    return Bracket.meet(
-        np.maximum(one.attack, other.attack),
-        np.maximum(one.bound, other.bound),
-        one.how,
-        worst_at=pick(one.worst_at, other.worst_at),
-        worst_prior=pick(one.worst_prior, other.worst_prior),
-    )

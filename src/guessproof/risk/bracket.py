@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import wraps
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
 from guessproof.errors import NotCertifiedError, ParameterError
 from guessproof.world.checks import Array, positive
 
+if TYPE_CHECKING:
+    from guessproof.risk.certify import Certificate
+
 Status = Literal["exact", "proven", "published"]
+Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 Number = float | Array
+P = ParamSpec("P")
+R = TypeVar("R")
 
 EXACT_WITHIN = 1e-8  # relative width up to which bound and attack are said to meet
 CONTRADICTION = 1e-6  # in ln odds: far more than rounding, far less than an error
-USUAL_TOLERANCE = 0.02
-USUAL_SECONDS = 10.0
+MOST_TOLERANCE = 1e6  # of odds; a wider bracket is as wide as any
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,17 @@ class Bracket:
     how: str = ""
     worst_at: Any = None
     worst_prior: Number | None = None
+    _certify: Callable[[], Certificate | tuple[Certificate, ...]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def meet(cls, attack: Any, bound: Any, how: str, **more: Any) -> Bracket:
         """A bracket whose status follows from how close the two numbers are."""
-        attack, bound = np.asarray(attack, dtype=np.float64), np.asarray(bound, dtype=np.float64)
+        attack, bound = (
+            np.asarray(attack, dtype=np.float64),
+            np.asarray(bound, dtype=np.float64),
+        )
         size = np.maximum(np.abs(attack), np.abs(bound))
         exact = bool(np.all(np.abs(attack - bound) <= EXACT_WITHIN * size + 1e-300))
         return cls(_plain(attack), _plain(bound), "exact" if exact else "proven", how, **more)
@@ -48,6 +60,17 @@ class Bracket:
     def width(self) -> Number:
         """How far bound and attack are apart."""
         return _plain(np.abs(np.asarray(self.bound) - np.asarray(self.attack)))
+
+    def certificate(self) -> Certificate | tuple[Certificate, ...]:
+        """Return what proves the posterior behind this bound to `risk.certify`, which trusts no solver.
+
+        Where a product of attributes bounds it, there is one certificate for each of them.
+        """
+        if self._certify is None:
+            raise NotCertifiedError(
+                "certificates are for posteriors at one epsilon: ask Attack.posterior for one"
+            )
+        return self._certify()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain numbers and lists, ready for JSON."""
@@ -82,42 +105,87 @@ class Bracket:
         return f"{value}{at}; {self.how}" if self.how else value + at
 
     def _repr_html_(self) -> str:
-        rows = [("attack", _shown(self.attack)), ("bound", _shown(self.bound)), ("status", self.status)]
+        rows = [
+            ("attack", _shown(self.attack)),
+            ("bound", _shown(self.bound)),
+            ("status", self.status),
+        ]
         if self.worst_at is not None:
-            rows += [("worst at", _shown(self.worst_at)), ("its prior", _shown(self.worst_prior))]
+            rows += [
+                ("worst at", _shown(self.worst_at)),
+                ("its prior", _shown(self.worst_prior)),
+            ]
         rows.append(("how", self.how))
-        body = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{escape(str(v))}</td></tr>" for k, v in rows)
+        body = "".join(
+            f"<tr><th style='text-align:left'>{k}</th><td>{escape(str(v))}</td></tr>"
+            for k, v in rows
+        )
         return f"<table>{body}</table>"
 
 
 @dataclass(frozen=True)
+class Worst:
+    """The best true value found for the attacker, what it gives, and what no true value exceeds."""
+
+    at: float
+    value: float
+    bound: float
+    prior: float
+
+
+@dataclass(frozen=True)
 class Progress:
-    """Where a refinement stands: cells and seconds so far, and the width of the bracket in odds."""
+    """Where a refinement stands: the number of cells, and the width of the bracket in odds."""
 
     cells: int
-    seconds: float
     width: float
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Refine until the bracket's odds are within `tolerance` of each other, or until the time is up by the clock."""
+    """Refine with more cells until the bracket's odds are within `tolerance` of each other."""
 
     tolerance: float
-    seconds: float
-    clock: Callable[[], float]
     progress: Callable[[Progress], Any] | None = None
 
 
-def checked_effort(tolerance: Any, time_limit: Any, progress: Any, clock: Callable[[], float]) -> Effort | None:
-    """None where nothing was asked beyond the cheap bracket."""
+def checked_effort(tolerance: Any, progress: Any) -> Effort | None:
+    """Return how far to refine; None for the bracket that is at hand at once."""
     if progress is not None and not callable(progress):
-        raise ParameterError("progress", progress, "cannot be called", "give a function of one Progress")
-    if tolerance is None and time_limit is None:
+        raise ParameterError(
+            "progress", progress, "cannot be called", "give a function of one Progress"
+        )
+    if tolerance is None:
         return None
-    wanted = USUAL_TOLERANCE if tolerance is None else positive(ParameterError, "tolerance", tolerance)
-    seconds = USUAL_SECONDS if time_limit is None else positive(ParameterError, "time_limit", time_limit)
-    return Effort(min(wanted, 1e6), seconds, clock, progress)
+    return Effort(
+        min(positive(ParameterError, "tolerance", tolerance), MOST_TOLERANCE), progress
+    )
+
+
+def without_time_limit(method: Callable[P, R]) -> Callable[P, R]:
+    """Refuse the keyword `time_limit`: an answer must be the same on every machine."""
+
+    @wraps(method)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        if "time_limit" in kwargs:
+            problem = "is not taken: an answer must not depend on how fast a machine is"
+            raise ParameterError(
+                "time_limit",
+                kwargs["time_limit"],
+                problem,
+                "give tolerance=, the width in odds",
+            )
+        return method(*args, **kwargs)
+
+    return checked
+
+
+def with_certificate(
+    bracket: Bracket, find: Callable[[], Certificate | tuple[Certificate, ...]]
+) -> Bracket:
+    """Return the bracket, which now knows how its certificate is found."""
+    object.__setattr__(bracket, "_certify", find)
+    return bracket
 
 
 def agreed(attack: float, bound: float) -> tuple[float, float]:
@@ -156,5 +224,22 @@ def _shown(value: Any) -> str:
 def joined(brackets: list[Bracket], side: str = "upper") -> Bracket:
     """The most exposed of several alternatives, each protected on its own."""
     pick: Any = np.maximum if side == "upper" else np.minimum
-    attack, bound = (pick.reduce([np.asarray(getattr(b, name)) for b in brackets]) for name in ("attack", "bound"))
+    attack, bound = (
+        pick.reduce([np.asarray(getattr(b, name)) for b in brackets])
+        for name in ("attack", "bound")
+    )
     return Bracket.meet(attack, bound, "each alternative on its own: the most exposed")
+
+
+def larger(one: Bracket, other: Bracket) -> Bracket:
+    """The larger of two brackets, elementwise, with the true values of it."""
+    first = np.asarray(one.bound) >= np.asarray(other.bound)
+
+    def pick(name: str) -> Any:
+        chosen = np.where(first, getattr(one, name), getattr(other, name))
+        return chosen if chosen.ndim else chosen.item()
+
+    attack, bound = np.maximum(one.attack, other.attack), np.maximum(one.bound, other.bound)
+    return Bracket.meet(
+        attack, bound, one.how, worst_at=pick("worst_at"), worst_prior=pick("worst_prior")
+    )

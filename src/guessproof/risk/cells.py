@@ -1,166 +1,186 @@
 """Any goal and any metric on the line, by certified cells.
 
-The line is cut into cells, with the goal's ends and the metric's breaks on cell edges. The unknowns are the cells'
-own averages M_k = E[L | cell k], so the masses of goal and complement are exact sums. Two cells are coupled
-quantile to quantile; nothing moves further than D_kk' = sup_u d(Q_k(u), Q_k'(u)), so M_k ≤ e^{D_kk'} M_k' holds for
-every private likelihood: the linear program over these constraints bounds them all, to second order in the
-cell size. The attack is the program's own solution, spread over the line as L(x) = max_k M_k e^{−d(x, x_k)}.
+The line is cut into cells, with the goal's ends and the metric's breaks at their ends. M_k is the mean of a likelihood
+over cell k, so the masses of goal and complement are exact sums. For ends a of cell k and b of cell k', from inside,
+
+    M_k ≤ e^c M_k',   c = ln E_k e^{ε·d(x, a)} + ε·d(a, b) − ln E_k' e^{−ε·d(b, x)},
+
+by the triangle inequality; and c = ε times the largest distance of the two cells will do. Cells are divided into parts,
+whose masses and distances from the ends are known. The bound is the linear program over these constraints. The attack
+spreads the program's solution over the line, L(x) = max_k M_k e^{−ε·d(x, x_k)}, which is private whatever M is.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from guessproof.risk.bracket import agreed
-from guessproof.risk.finite import largest_gain, solve
+from guessproof.risk.finite import solve
 from guessproof.world.checks import Array
+from guessproof.world.distances import Metric
 from guessproof.world.line import LinePrior, log_sum
-from guessproof.world.line_form import Metric
+from guessproof.world.pieces import Pieces, pieces_of
 
-CELLS = 120
-_GRID = 16  # quantiles at which a coupling is bounded
-_FINE = 24  # parts of a cell over which an attack is integrated
-
-
-def cell_edges(prior: LinePrior, metric: Metric, intervals: list[tuple[float, float]], cells: int) -> Array:
-    """Edges at equal widths over the bulk of the prior, with every break on an edge."""
-    low, high = prior.support
-    near, far = (float(q) for q in prior.quantile([1e-7, 1 - 1e-7]))
-    fixed = [e for pair in intervals for e in pair] + list(metric.breaks)
-    fixed = sorted({e for e in fixed if low < e < high})
-    start, end = max(low, min([near, *fixed])), min(high, max([far, *fixed]))
-    knots = [start, *[e for e in fixed if start < e < end], end]
-    width = (end - start) / cells
-    parts = [np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1] for a, b in pairwise(knots)]
-    edges = np.concatenate([*parts, [end]])
-    if low < start:
-        edges = np.concatenate([[low], edges])
-    return np.concatenate([edges, [high]]) if high > end else edges
+CELLS = 120  # of which programs take a tenth of a second
+PARTS = 64  # of a cell: distances from its ends are off by a part's width at most
+FAR = 1e-7  # mass on each side that lies beyond the cells of equal width
+Intervals = list[tuple[float, float]]
 
 
 def cells_gain(
-    prior: LinePrior, metric: Metric, intervals: list[tuple[float, float]], k: float, cells: int = CELLS
+    prior: LinePrior, metric: Metric, intervals: Intervals, k: float
 ) -> tuple[float, float]:
     """(attack, bound) of the signed gain at k = ±ε."""
     if k == 0:
         return 0.0, 0.0
-    edges = cell_edges(prior, metric, intervals, cells)
-    left, right = edges[:-1], edges[1:]
-    mass = prior.mass(left, right)
-    keep = mass > 0
-    left, right, mass = left[keep], right[keep], mass[keep]
-    middle = _quantiles(prior, left, right, np.array([0.5]))[:, 0]
-    goal = np.any([(middle >= a) & (middle <= b) for a, b in intervals], axis=0).astype(np.float64)
-    if k < 0:
-        goal = 1 - goal
-    total = mass / mass.sum()
-    distance = abs(k) * _coupled(prior, metric, left, right)
-    _reach_tails(prior, metric, abs(k), left, right, distance)
-    _, bound = largest_gain(total, goal, distance)
-    attack, bound = agreed(_attack(prior, metric, abs(k), left, right, total, goal, middle), bound)
+    cells = MetricCells.of(prior, metric, intervals)
+    goal = cells.goal if k > 0 else 1 - cells.goal
+    _, bound, log_means = solve(cells.mass / cells.mass.sum(), goal, cells.costs(abs(k)))
+    attack, bound = agreed(cells.reached(goal, log_means, abs(k)), bound)
     return (attack, bound) if k > 0 else (-attack, -bound)
 
 
-def _quantiles(prior: LinePrior, left: Array, right: Array, u: Array) -> Array:
-    """The conditional quantiles of each cell, one row a cell."""
-    start, size = prior.cdf(left)[:, None], prior.mass(left, right)[:, None]
-    x = prior.quantile(np.clip(start + size * u, 0.0, 1.0))
-    x = np.clip(x, left[:, None], right[:, None])
-    inner = (u > 0) & (u < 1)
-    # In a far tail 1 − u loses the digits that tell the cell's values apart: look for them by their masses.
-    reached = prior.mass(left[:, None], x[:, inner])
-    vague = np.flatnonzero(np.any(np.abs(reached - size * u[inner]) > 1e-9 * size, axis=1))
-    if vague.size:
-        x[np.ix_(vague, np.flatnonzero(inner))] = _by_mass(prior, left[vague], right[vague], u[inner])
-    x[:, u == 0], x[:, u == 1] = left[:, None], right[:, None]
-    return x
+@dataclass(frozen=True, eq=False)
+class MetricCells:
+    """Cells with positive masses; a row of ends and masses of parts for each. An infinite cell has one part only."""
 
+    prior: LinePrior
+    metric: Metric
+    mass: Array
+    goal: Array
+    cuts: Array
+    parts: Array
 
-def _by_mass(prior: LinePrior, left: Array, right: Array, u: Array) -> Array:
-    """The same for 0 < u < 1, by halving the way between two values; a cell has at most one infinite end."""
-    size = prior.mass(left, right)[:, None]
-    step = float(np.diff(prior.quantile([0.25, 0.75]))[0])
-    low, high = (np.broadcast_to(e[:, None], (left.size, u.size)).copy() for e in (left, right))
-    for _ in range(1000):
-        low = np.where(np.isinf(left)[:, None], np.where(np.isinf(low), right[:, None], low) - step, low)
-        high = np.where(np.isinf(right)[:, None], np.where(np.isinf(high), left[:, None], high) + step, high)
-        step *= 2
-        if np.all(prior.mass(low, high) >= u[-1] * size):
-            break
-    for _ in range(100):
-        middle = 0.5 * low + 0.5 * high
-        above = prior.mass(left[:, None], middle) >= u * size
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return 0.5 * low + 0.5 * high
-
-
-def _coupled(prior: LinePrior, metric: Metric, left: Array, right: Array) -> Array:
-    """sup_u d(Q_k(u), Q_k'(u)), bounded on a grid of u by the spread of each step."""
-    q = _quantiles(prior, left, right, np.linspace(0, 1, _GRID + 1))
-    n = len(left)
-    worst = np.zeros((n, n))
-    for i in range(_GRID):
-        # Rounding in the quantiles may move a step's ends by a hair: widen it by more than that.
-        with np.errstate(invalid="ignore"):  # a step that begins and ends at infinity has no width
-            width = q[:, i + 1] - q[:, i]
-        slack = 1e-9 * np.where(np.isfinite(width), width, 0.0)
-        a, b = np.maximum(q[:, i] - slack, left), np.minimum(q[:, i + 1] + slack, right)
-        with np.errstate(invalid="ignore"):
-            reach = metric.spread((a[:, None], b[:, None]), (a[None, :], b[None, :]))
-        worst = np.maximum(worst, np.nan_to_num(reach, nan=np.inf, posinf=np.inf))
-    np.fill_diagonal(worst, 0.0)
-    return np.maximum(worst, worst.T)
-
-
-def _reach_tails(prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, distance: Array) -> None:
-    """Constraints into and out of an infinite cell through its finite edge, by the tail's exponential moments."""
-    slope, offset = metric.tail
-    for t, edge, sign in ((0, right[0], -1), (len(left) - 1, left[-1], +1)):
-        if np.isfinite(left[t]) and np.isfinite(right[t]):
-            continue
-        inner = np.isfinite(left) & np.isfinite(right)
-        # From just inside the tail: the edge itself may lie on the other side of a break.
-        here = np.full(left.shape, np.nextafter(edge, sign * np.inf))
-        to_edge = k * (metric.spread((left, right), (here, here)) + offset)
-        # ln E[e^{±k·slope·|x − edge|} | tail]; infinite where the moment does not exist, which leaves the edge out.
-        up, down = (
-            float(
-                prior.log_tilt(s * k * slope * sign, left[t], right[t], edge) - prior.log_tilt(0.0, left[t], right[t])
-            )
-            for s in (+1, -1)
+    @staticmethod
+    def of(prior: LinePrior, metric: Metric, intervals: Intervals) -> MetricCells:
+        """Cells of about equal widths over the bulk of the prior, with every break at an end."""
+        low, high = prior.support
+        fixed = {end for pair in intervals for end in pair} | set(metric.breaks)
+        near, far = (float(end) for end in prior.quantile([FAR, 1 - FAR]))
+        knots = sorted({near, far, *(end for end in fixed if low < end < high)})
+        width = (knots[-1] - knots[0]) / CELLS
+        inner = [
+            np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1]
+            for a, b in pairwise(knots)
+        ]
+        ends = np.unique(np.concatenate([[low], *inner, knots[-1:], [high]]))
+        left, right = ends[:-1], ends[1:]
+        some = prior.mass(left, right) > 0
+        left, right = left[some], right[some]
+        # Seen from inside, on the near side of breaks.
+        first = np.where(np.isfinite(left), np.nextafter(left, np.inf), left)
+        last = np.where(np.isfinite(right), np.nextafter(right, -np.inf), right)
+        finite = np.isfinite(left) & np.isfinite(right)
+        share = np.where(
+            finite[:, None], np.arange(PARTS + 1) / PARTS, np.arange(PARTS + 1) > 0
         )
-        distance[t, inner] = np.minimum(distance[t, inner], (to_edge + up)[inner])
-        distance[inner, t] = np.minimum(distance[inner, t], (to_edge - down)[inner])
+        with np.errstate(invalid="ignore"):
+            cuts = first[:, None] + share * (last - first)[:, None]
+        cuts = np.where(share == 0, first[:, None], np.where(share == 1, last[:, None], cuts))
+        middle = np.where(
+            finite, 0.5 * first + 0.5 * last, np.where(np.isfinite(left), first, last)
+        )
+        goal = np.any([(middle >= a) & (middle <= b) for a, b in intervals], axis=0)
+        return MetricCells(
+            prior,
+            metric,
+            prior.mass(left, right),
+            goal.astype(np.float64),
+            cuts,
+            prior.mass(cuts[:, :-1], cuts[:, 1:]),
+        )
+
+    @property
+    def middle(self) -> Array:
+        """A value in each cell."""
+        first, last = self.cuts[:, 0], self.cuts[:, -1]
+        inside = 0.5 * first + 0.5 * last
+        return np.where(np.isfinite(inside), inside, np.where(np.isfinite(first), first, last))
+
+    def costs(self, rate: float) -> Array:
+        """c for every two cells: the least over their ends."""
+        first, last = self.cuts[:, 0], self.cuts[:, -1]
+        with np.errstate(invalid="ignore"):
+            found = rate * self.metric.spread((first[:, None], last[:, None]), (first, last))
+        for a in (0, -1):
+            for b in (0, -1):
+                ends = self.cuts[:, a, None], self.cuts[None, :, b]
+                with np.errstate(invalid="ignore"):
+                    away = rate * self.metric.distance(*ends)
+                    cost = (
+                        self._log_mean(a, rate)[:, None]
+                        + away
+                        - self._log_mean(b, -rate)[None, :]
+                    )
+                known = np.isfinite(ends[0]) & np.isfinite(ends[1])
+                found = np.fmin(found, np.where(known, cost, np.inf))
+        np.fill_diagonal(found, 0.0)
+        return np.maximum(found, 0.0)
+
+    def _log_mean(self, end: int, rate: float) -> Array:
+        """ln of the mean of e^{rate·d(x, end)} over each cell: from above for a positive rate, else from below."""
+        at = self.cuts[:, end, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            reach = self.metric.spread((self.cuts[:, :-1], self.cuts[:, 1:]), (at, at))
+            found = np.logaddexp.reduce(np.log(self.parts) + rate * reach, axis=1) - np.log(
+                self.parts.sum(axis=1)
+            )
+        slope, offset = self.metric.tail
+        for i, sign in ((0, -1), (-1, 1)):
+            edge, beyond = (
+                self.cuts[i, 0 if sign > 0 else -1],
+                self.cuts[i, -1 if sign > 0 else 0],
+            )
+            if np.isinf(beyond):
+                tilt = log_tilt(
+                    self.prior,
+                    sign * rate * slope,
+                    (min(edge, beyond), max(edge, beyond)),
+                    float(edge),
+                )
+                found[i] = tilt[int(rate > 0)] - np.log(self.mass[i]) + rate * offset
+        return found
+
+    def reached(self, goal: Array, log_means: Array, rate: float) -> float:
+        """The gain of the likelihood through the means, its masses bounded from the attacker's bad side."""
+        first, last, middle = self.cuts[:, :-1], self.cuts[:, 1:], self.middle
+        finite = np.isfinite(first) & np.isfinite(last)
+        centre = np.where(
+            finite, 0.5 * np.where(finite, first, 0.0) + 0.5 * last, middle[:, None]
+        )
+        value = np.max(
+            log_means - rate * self.metric.distance(centre[..., None], middle), axis=-1
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            radius = np.nan_to_num(
+                rate * self.metric.spread((first, last), (centre, centre)), nan=np.inf
+            )
+            log_mass = np.log(self.parts)
+        low, high = (
+            log_mass + value - radius,
+            log_mass + np.minimum(value + radius, np.max(log_means)),
+        )
+        met, missed = (
+            log_sum(side[goal == mark].ravel()) for side, mark in ((low, 1), (high, 0))
+        )
+        before = np.log(self.mass @ goal) - np.log(self.mass @ (1 - goal))
+        return max(0.0, float(met - missed - before))
 
 
-def _attack(
-    prior: LinePrior,
-    metric: Metric,
-    k: float,
-    left: Array,
-    right: Array,
-    mass: Array,
-    goal: Array,
-    middle: Array,
-) -> float:
-    """A feasible likelihood near the best, its masses bounded from the attacker's bad side."""
-    points = metric.distance(middle[:, None], middle[None, :])
-    log_l = solve(mass, goal, k * points)[2]
-    fine = _quantiles(prior, left, right, np.linspace(0, 1, _FINE + 1))
-    a, b = fine[:, :-1].ravel(), fine[:, 1:].ravel()
-    part = prior.mass(a, b)
-    some = part > 0
-    a, b, part = a[some], b[some], part[some]
-    inside = np.repeat(goal, _FINE)[some] > 0
-    centre = np.where(np.isfinite(a) & np.isfinite(b), 0.5 * a + 0.5 * b, np.where(np.isfinite(a), a, b))
-    value = np.max(log_l - k * metric.distance(centre[:, None], middle[None, :]), axis=1)
-    with np.errstate(invalid="ignore"):
-        radius = metric.spread((a, b), (centre, centre))
-    radius = k * np.where(np.isnan(radius), np.inf, radius)
-    low = np.where(np.isinf(radius), -np.inf, value - radius)
-    high = np.minimum(value + radius, float(np.max(log_l)))
-    log_part = np.log(part)
-    met, missed = log_sum(log_part[inside] + low[inside]), log_sum(log_part[~inside] + high[~inside])
-    return max(0.0, float(met - missed - log_sum(log_part[inside]) + log_sum(log_part[~inside])))
+def log_tilt(
+    prior: LinePrior, k: float, ends: tuple[float, float], ref: float
+) -> tuple[float, float]:
+    """Bounds of ln ∫ e^{k(x − ref)} f(x) dx between two ends."""
+    pieces = pieces_of(prior).cut(ends)
+    inside = (pieces.left >= ends[0]) & (pieces.right <= ends[1])
+    low, high = (float(np.logaddexp.reduce(side[inside])) for side in _shifted(pieces, k, ref))
+    return low, high
+
+
+def _shifted(pieces: Pieces, k: float, ref: float) -> list[Array]:
+    shift = k * (np.where(np.isfinite(pieces.left), pieces.left, pieces.right) - ref)
+    bounds = pieces.end_tilt(k, at_left=True)
+    return [pieces.clip(bound, np.asarray(k), at_left=True) + shift for bound in bounds]

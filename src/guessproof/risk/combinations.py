@@ -43,7 +43,9 @@ class Combinations:
         for column, combination in enumerate(found):
             for (own, _), (key, _) in zip(groups, combination, strict=True):
                 places[own, column] = key
-        mass = np.array([math.prod(weight for _, weight in combination) for combination in found])
+        mass = np.array(
+            [math.prod(weight for _, weight in combination) for combination in found]
+        )
         return cls(tuple(attributes), tuple(places), mass / mass.sum())
 
     def where(self, kept: Array, known: Goal) -> Combinations:
@@ -51,8 +53,14 @@ class Combinations:
         keep = kept > 0.5
         total = float(self.mass @ keep)
         if not total > 0:
-            raise KnowledgeError("knows", known, "the prior gives this no probability", "widen it")
-        return Combinations(self.attributes, tuple(place[keep] for place in self.places), self.mass[keep] / total)
+            raise KnowledgeError(
+                "knows", known, "the prior gives this no probability", "widen it"
+            )
+        return Combinations(
+            self.attributes,
+            tuple(place[keep] for place in self.places),
+            self.mass[keep] / total,
+        )
 
     @property
     def size(self) -> int:
@@ -62,7 +70,10 @@ class Combinations:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """Each combination as a table of attribute → value."""
-        columns = [[_finite(a).values[i] for i in place] for a, place in zip(self.attributes, self.places, strict=True)]
+        columns = [
+            [_finite(a).values[i] for i in place]
+            for a, place in zip(self.attributes, self.places, strict=True)
+        ]
         names = [a.name for a in self.attributes]
         return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
@@ -91,7 +102,11 @@ class Combinations:
                 whole = attribute.distance.distance(labels[:, None], labels[None, :])
                 parts.append(whole[place[first][:, None], place[second][None, :]])
             else:
-                parts.append(attribute.distance.distance(labels[place[first]][:, None], labels[place[second]][None, :]))
+                parts.append(
+                    attribute.distance.distance(
+                        labels[place[first]][:, None], labels[place[second]][None, :]
+                    )
+                )
         return combine(norm, parts)
 
     def distances_to(self, norm: Norm, partner: Any) -> Array:
@@ -112,7 +127,9 @@ class OpenTruths:
     certain: dict[str, Any] | None  # a truth at which every combination is one
 
 
-def open_truths(table: Combinations, goal: Goal, truths: Iterable[dict[str, Any]]) -> OpenTruths:
+def open_truths(
+    table: Combinations, goal: Goal, truths: Iterable[dict[str, Any]]
+) -> OpenTruths:
     """What sets of correct guesses the goal can have, over some true combinations."""
     found: dict[bytes, tuple[dict[str, Any], Array]] = {}
     certain: dict[str, Any] | None = None
@@ -122,7 +139,9 @@ def open_truths(table: Combinations, goal: Goal, truths: Iterable[dict[str, Any]
             certain = certain or truth
         elif marks @ table.mass > 0:
             found.setdefault(marks.tobytes(), (truth, marks))
-    return OpenTruths([t for t, _ in found.values()], np.asarray([m for _, m in found.values()]), certain)
+    return OpenTruths(
+        [t for t, _ in found.values()], np.asarray([m for _, m in found.values()]), certain
+    )
 
 
 def count_combinations(attributes: Iterable[Attribute]) -> float:
@@ -166,11 +185,15 @@ def _groups(attributes: Sequence[Attribute]) -> Iterable[_Group]:
 
 
 def _joint_group(attributes: Sequence[Attribute], joint: JointTable) -> _Group:
-    own = [j for j, a in enumerate(attributes) if joint_of(a) is not None and a.name in joint.names]
+    own = [
+        j for j, a in enumerate(attributes) if joint_of(a) is not None and a.name in joint.names
+    ]
     rows: dict[tuple[int, ...], float] = {}
     for row, weight in zip(joint.rows, joint.weights, strict=True):
         if weight > 0:
-            key = tuple(_finite(attributes[j]).index(row[joint.axis(attributes[j].name)]) for j in own)
+            key = tuple(
+                _finite(attributes[j]).index(row[joint.axis(attributes[j].name)]) for j in own
+            )
             rows[key] = rows.get(key, 0.0) + weight
     return own, list(rows.items())
 

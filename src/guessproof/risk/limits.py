@@ -9,33 +9,35 @@ ends on the private side.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.errors import GoalError, InfeasibleError, ParameterError
+from guessproof.errors import GoalError, InfeasibleError, NotCertifiedError, ParameterError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.roots import next_fraction
-from guessproof.world.checks import LARGEST, Array, Mask, real
+from guessproof.world.checks import LARGEST, Array, real
 from guessproof.world.line import expit
 
 RELATIVE = 1e-11  # how close to the true root the answer is driven
-_BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
-_LEVEL = 1e-12  # a rise, as a share of the limit, that is none
-_LARGEST = 1e100  # a limit that holds even here is one that nothing can break
-_LEAST = 1e-200  # one that is broken even here is kept by 0 alone: some bounds stay above what is believed before
-_STUCK = 0.01  # a fall, as a share of the bound, that is hardly one where ε is halved
-_DOWN = 1e-20  # the step that is tried then
+BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
+LARGEST_EPSILON = 1e100  # a limit that holds even here is one that nothing can break
+LEAST_EPSILON = (
+    1e-200  # one that is broken even here is kept by 0 alone: some bounds stay above the prior
+)
+ROUNDS = 300  # of the search
+FIRST_STEP = 4.0  # of ln epsilon while only one side of the limit is known; doubled each time
+OVERSHOOT = 1.05  # so that the limit then lies between two values
+MOST_LOG = 750.0  # of a ratio of floating-point numbers
+COSTLY = 1e-4  # relative: who asks for no more gets an epsilon at which the limit is predicted to be reached
+POWER, POWERS = (
+    0.8,
+    (0.2, 5.0),
+)  # of epsilon in a bound: before two values tell, and what they may say
+SHY = 0.1  # how far below the limit the search stays, as a share of how close the answer is wanted
 
-_COSTLY, _LOOKS = (1e-4, 3e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
-_ENOUGH = 4  # looks after which what is asked for is enough, and no more is hoped for
-_POWER = 0.7  # of ε in a bound, before two looks tell
-_SHY = 0.05  # how far below the limit a look stays, as a share of how close the answer is wanted
-
-Excess = Callable[[Array], Array]
 Gain = Callable[[Array], tuple[Array, Array]]
 
 
@@ -51,9 +53,19 @@ class Belief:
 
     def __post_init__(self) -> None:
         if np.any(np.isneginf(self.log_p)):
-            raise GoalError("goal", "P(goal) = 0", "the goal is empty under the prior", "choose a goal that can be met")
+            raise GoalError(
+                "goal",
+                "P(goal) = 0",
+                "the goal is empty under the prior",
+                "choose a goal that can be met",
+            )
         if np.any(np.isneginf(self.log_q)):
-            raise GoalError("goal", "P(goal) = 1", "the goal is certain under the prior", "choose a narrower goal")
+            raise GoalError(
+                "goal",
+                "P(goal) = 1",
+                "the goal is certain under the prior",
+                "choose a narrower goal",
+            )
 
     @property
     def turned(self) -> Belief:
@@ -83,7 +95,9 @@ def advantage_of(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
     """
     p, q, size = np.exp(log_p), np.exp(log_q), np.abs(np.asarray(gain, dtype=np.float64))
     rise = -np.expm1(-size)
-    with np.errstate(invalid="ignore"):  # p/(p + q·e^{−|gain|}), and the same with p and q exchanged
+    with np.errstate(
+        invalid="ignore"
+    ):  # p/(p + q·e^{−|gain|}), and the same with p and q exchanged
         up = q * rise * expit(np.subtract(log_p, log_q) + size)
         down = -p * rise * expit(np.subtract(log_q, log_p) + size)
     return np.where(np.asarray(gain) >= 0, up, down)
@@ -120,7 +134,12 @@ def advantage_bracket(belief: Belief, epsilon: Array, both: bool) -> Bracket:
 
 
 def safe_epsilon(
-    belief: Belief, *, advantage: Any = None, posterior: Any = None, both: bool = False, start: float = 1.0
+    belief: Belief,
+    *,
+    advantage: Any = None,
+    posterior: Any = None,
+    both: bool = False,
+    start: float = 1.0,
 ) -> Any:
     """The largest ε at which every limit is proven to hold; `start` is where the search begins."""
     advantage, posterior = checked_limits(advantage, posterior)
@@ -136,11 +155,22 @@ def safe_epsilon(
             )
         answers.append(_invert(belief, +1, np.maximum(limit, 0.0), start))
     if advantage is not None:
-        answers.append(_invert(belief, +1, gain_of_advantage(belief.log_p, belief.log_q, advantage), start))
+        answers.append(
+            _invert(belief, +1, gain_of_advantage(belief.log_p, belief.log_q, advantage), start)
+        )
         if both:
-            answers.append(_invert(belief, -1, gain_of_advantage(belief.log_q, belief.log_p, advantage), start))
-    epsilon = np.min(np.broadcast_arrays(*answers), axis=0)
-    return float(epsilon) if epsilon.ndim == 0 else epsilon
+            answers.append(
+                _invert(
+                    belief, -1, gain_of_advantage(belief.log_q, belief.log_p, advantage), start
+                )
+            )
+    return least_of(answers)
+
+
+def least_of(found: Sequence[Any]) -> Any:
+    """The least ε of several, elementwise."""
+    least = np.min(np.broadcast_arrays(*found), axis=0)
+    return float(least) if least.ndim == 0 else least
 
 
 def _invert(belief: Belief, sign: int, limit: Array, start: float) -> Array:
@@ -149,14 +179,21 @@ def _invert(belief: Belief, sign: int, limit: Array, start: float) -> Array:
     def bound(epsilon: Array) -> Array:
         return sign * belief.gain(sign * epsilon)[1]
 
-    return largest_epsilon(bound, np.broadcast_to(limit, shape), start=start, relative=belief.relative)
+    return largest_epsilon(
+        bound, np.broadcast_to(limit, shape), start=start, relative=belief.relative
+    )
 
 
 def checked_epsilon(epsilon: Any) -> Array:
     """ε ≥ 0, one number or an array."""
     value = _array("epsilon", epsilon)
     if np.any(value < 0) or not np.all(value <= LARGEST):
-        raise ParameterError("epsilon", epsilon, "is negative or not finite", "give an ε of 0 or more, below 1e100")
+        raise ParameterError(
+            "epsilon",
+            epsilon,
+            "is negative or not finite",
+            "give an ε of 0 or more, below 1e100",
+        )
     return value
 
 
@@ -166,14 +203,24 @@ def checked_factor(factor: Any) -> float:
         return math.inf
     value = real(ParameterError, "prior_factor", factor)
     if value < 1:
-        raise ParameterError("prior_factor", factor, "is below 1", "give the factor on odds, 1 for the declared prior")
+        raise ParameterError(
+            "prior_factor",
+            factor,
+            "is below 1",
+            "give the factor on odds, 1 for the declared prior",
+        )
     return value
 
 
 def checked_limits(advantage: Any, posterior: Any) -> tuple[Array | None, Array | None]:
     """At least one limit, each a probability."""
     if advantage is None and posterior is None:
-        raise ParameterError("limit", None, "no limit was given", "give an advantage, as 0.05, or a posterior, as 0.3")
+        raise ParameterError(
+            "limit",
+            None,
+            "no limit was given",
+            "give an advantage, as 0.05, or a posterior, as 0.3",
+        )
     checked: list[Array | None] = []
     for field, value in (("advantage", advantage), ("posterior", posterior)):
         array = None if value is None else _array(field, value)
@@ -188,128 +235,87 @@ def checked_limits(advantage: Any, posterior: Any) -> tuple[Array | None, Array 
 
 def _array(field: str, value: Any) -> Array:
     if isinstance(value, (bool, str, bytes)):
-        raise ParameterError(field, value, "is not a number", "give a number or an array of numbers")
+        raise ParameterError(
+            field, value, "is not a number", "give a number or an array of numbers"
+        )
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(field, value, "is not a number", "give a number or an array of numbers") from None
+        raise ParameterError(
+            field, value, "is not a number", "give a number or an array of numbers"
+        ) from None
     if np.any(np.isnan(array)):
         raise ParameterError(field, value, "is not a number", "give a number, not NaN")
     return array
 
 
 def largest_epsilon(
-    bound: Callable[[Array], Array], limit: Array, *, start: float = 1.0, relative: float = RELATIVE
+    bound: Callable[[Array], Array],
+    limit: Array,
+    *,
+    start: float = 1.0,
+    relative: float = RELATIVE,
 ) -> Array:
     """The largest ε with bound(ε) ≤ limit, elementwise, never above the true one; inf if nothing breaks it.
 
-    `bound` rises from 0 in ε; it is called with arrays of the limit's shape.
+    `bound` rises from 0 in ε; it is called with arrays of the limit's shape. Over short ranges it is about a power of
+    ε, so the search (Chandrupatla 1997) is one on logarithms; it ends on the side that keeps the limit.
 
     >>> largest_epsilon(lambda e: 2 * e, np.array([1.0, 3.0])).round(9)
     array([0.5, 1.5])
     """
-    shape, limit = limit.shape, limit.ravel()
-
-    def excess(epsilon: Array) -> Array:
-        with np.errstate(invalid="ignore"):
-            return bound(epsilon.reshape(shape)).ravel() - limit
-
-    ready = (limit > 0) & np.isfinite(limit)
-    if _COSTLY[0] <= relative <= _COSTLY[1] and limit.size == 1 and ready.all():
-        found = by_few_looks(lambda e: float(bound(np.full(shape, e)).item()), float(limit[0]), start, relative)
-        if found is not None:
-            return np.full(shape, found * (1 - _BACK))
-    low, high, f_low, f_high = _bracket(excess, limit, ready, start)
-    broken = ready & (high <= _LEAST)
-    closed = ready & np.isfinite(high) & ~broken
-    low = _close_in(excess, low, high, f_low, f_high, closed, relative)
-    epsilon = np.where(closed, low * (1 - _BACK), np.where((limit > 0) & ~broken, np.inf, 0.0))
-    return epsilon.reshape(shape)
-
-
-def by_few_looks(bound: Callable[[float], float], limit: float, start: float, relative: float) -> float | None:
-    """An ε that keeps the limit, about as close to the largest as asked for; None where looks do not lead there.
-
-    Over short ways a bound is about a power of ε: the last two looks say which, and where it reaches the limit. The
-    next look goes a little below, so that it is the last one if that is right.
-    """
-    low, high, looks = 0.0, math.inf, list[tuple[float, float]]()
-    for _ in range(_LOOKS):
-        at = start if not looks else math.exp(_reached(looks) - _SHY * relative)
-        if low and (at <= low * (1 + _SHY * relative) or high <= low):
-            return low
-        if low and len(looks) >= _ENOUGH and high <= low * (1 + relative):  # a bound that is rough is no power of ε
-            return low
-        if not low < at < high:
-            at = math.sqrt(low * high)
-        if not 0 < at < math.inf:
-            return None
-        found = bound(at)
-        if not 0 < found < math.inf:
-            return None
-        low, high = (max(low, at), high) if found <= limit else (low, min(high, at))
-        looks.append((math.log(at), math.log(found / limit)))
-    return None
-
-
-def _reached(looks: list[tuple[float, float]]) -> float:
-    """Where a power of ε reaches the limit, as ln ε: through the nearest looks on both sides of it, or on one."""
-    kept, broken = ([look for look in looks if (look[1] <= 0) == below] for below in (True, False))
-    nearest = [*sorted(kept)[-1:], *sorted(broken)[:1]]
-    if len(nearest) == 1:
-        nearest = sorted(looks, key=lambda look: abs(look[1]))[:2]
-    (x, y), *other = nearest
-    power = (other[0][1] - y) / (other[0][0] - x) if other and other[0][0] != x else _POWER
-    return x - float(np.clip(y / min(max(power, 0.2), 5.0), -2.0, 2.0))
+    limit = np.asarray(limit, dtype=np.float64)
+    ends = math.log(LEAST_EPSILON), math.log(LARGEST_EPSILON)
+    # x = ln ε: the last one, one on the other side of the limit, and the one before; NaN where there is none yet.
+    a, b, c, fa, fb, fc = np.full((6, *limit.shape), np.nan)
+    below = np.zeros(limit.shape, dtype=np.bool_)
+    x, step = np.full(limit.shape, math.log(start)), np.full(limit.shape, FIRST_STEP)
+    todo = (limit > 0) & np.isfinite(limit)
+    costly = relative >= COSTLY
+    for _ in range(ROUNDS):
+        with np.errstate(all="ignore"):
+            value = np.asarray(bound(np.where(todo, np.exp(x), start)))
+            f, kept = np.clip(np.log(value / limit), -MOST_LOG, MOST_LOG), value <= limit
+            same = kept == below
+            c, fc = np.where(todo, [np.where(same, a, b), np.where(same, fa, fb)], [c, fc])
+            b, fb = np.where(todo & ~same, [a, fa], [b, fb])
+            a, fa, below = (
+                np.where(todo, x, a),
+                np.where(todo, f, fa),
+                np.where(todo, kept, below),
+            )
+            closed, width = np.isfinite(b), np.abs(b - a)
+            t = _next_share(a, b, c, fa, fb, fc)
+            todo &= ~(
+                (width <= relative) | (below & (a >= ends[1])) | (~below & (a <= ends[0]))
+            )
+            if costly:
+                todo &= ~(below & (t * width <= 2 * SHY * relative))
+            if not todo.any():
+                break
+            least = np.minimum(0.25 * relative / width, 0.5)
+            near = (
+                a + np.clip(t, least, 1 - least) * (b - a) - (SHY * relative if costly else 0.0)
+            )
+            slope = np.clip(np.nan_to_num((fa - fc) / (a - c), nan=POWER), *POWERS)
+            away = np.where(below, 1.0, -1.0) * np.clip(
+                np.abs(fa) / slope * OVERSHOOT, 0.01 * step, step
+            )
+            x = np.where(closed, near, np.clip(a + away, *ends))
+            step = 2 * step
+    else:
+        raise NotCertifiedError(
+            "the search for the largest epsilon did not end; please report the question"
+        )
+    low = np.where(below, a, b)
+    epsilon = np.where(np.isfinite(limit) & (low < ends[1]), np.exp(low) * (1 - BACK), np.inf)
+    return np.where((limit > 0) & ~((limit < np.inf) & np.isnan(low)), epsilon, 0.0)
 
 
-def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[Array, Array, Array, Array]:
-    """Two values of ε between which the limit is crossed; the upper one infinite where it never is."""
-    low, high = np.zeros(limit.shape), np.full(limit.shape, np.inf)
-    f_low, f_high = -limit, np.full(limit.shape, np.inf)
-    trial = np.full(limit.shape, start)
-    for _ in range(200):
-        open_ = ready & (np.isinf(high) | (low == 0)) & (low < _LARGEST) & (high > _LEAST)
-        if not open_.any():
-            break
-        f = excess(trial)
-        kept, broken = open_ & (f <= 0), open_ & ~(f <= 0)
-        # The bound is roughly proportional to ε at first, which tells about where the limit is reached.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            level = kept & (low > 0) & (f - f_low <= _LEVEL * limit)
-            stuck = broken & np.isfinite(high) & (f_high - f <= _STUCK * (f + limit))
-            share = np.nan_to_num(limit / (f + limit), nan=1.0, posinf=1e6)
-        # One that stands still will hardly move again.
-        up = np.minimum(np.where(level, 1e6, np.clip(1.3 * share, 2.0, 1e6)) * trial, _LARGEST)
-        low, f_low = np.where(kept, trial, low), np.where(kept, f, f_low)
-        high, f_high = np.where(broken, trial, high), np.where(broken, f, f_high)
-        down = np.where(stuck, _DOWN, np.clip(0.7 * share, 1e-9, 0.5)) * trial
-        trial = np.where(open_, np.where(np.isinf(high), up, down), trial)
-    return low, high, f_low, f_high
-
-
-def _close_in(
-    excess: Excess, low: Array, high: Array, f_low: Array, f_high: Array, todo: Mask, relative: float
-) -> Array:
-    """Chandrupatla's method on all elements at once; returns the end at which the limit is kept.
-
-    Not SciPy's elementwise find_root: it asks both ends again and drops finished elements, which takes a third longer
-    for one limit and cannot follow a bound of a fixed shape.
-    """
-    a, fa = np.where(todo, low, 1.0), np.where(todo, f_low, -1.0)
-    b, fb = np.where(todo, high, 2.0), np.where(todo, np.minimum(f_high, 1e300), 1.0)
-    c, fc = a, fa
-    t = np.full(a.shape, 0.5)
-    for _ in range(200):
-        if not todo.any():
-            break
-        x = a + t * (b - a)
-        f = np.nan_to_num(excess(x), nan=1e300, posinf=1e300)
-        same = (f <= 0) == (fa <= 0)
-        c, fc = np.where(todo, np.where(same, a, b), c), np.where(todo, np.where(same, fa, fb), fc)
-        b, fb = np.where(todo & ~same, a, b), np.where(todo & ~same, fa, fb)
-        a, fa = np.where(todo, x, a), np.where(todo, f, fa)
-        width = np.abs(b - a)
-        todo = todo & (width > relative * np.maximum(np.abs(a), np.abs(b)))
-        t = next_fraction(a, b, c, fa, fb, fc, 0.25 * relative * np.abs(a) / np.maximum(width, 1e-300))
-    return np.where(fa <= 0, a, b)
+def _next_share(a: Array, b: Array, c: Array, fa: Array, fb: Array, fc: Array) -> Array:
+    """Where between a and b to look next: inverse quadratic where that is safe, straight from two values at first."""
+    xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+    safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+    t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    t = np.where(safe, t, np.where(np.isnan(c), fa / (fa - fb), 0.5))
+    return np.where(np.isfinite(t), t, 0.5)

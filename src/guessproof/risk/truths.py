@@ -31,7 +31,9 @@ def true_value(goal: Goal, truth: Mapping[str, Any]) -> Any:
         return None
     name = goal.attributes[0].name
     if name not in truth:
-        raise TrueValueError("at", None, f"the true value of {name} is missing", f"give at={{{name!r}: …}}")
+        raise TrueValueError(
+            "at", None, f"the true value of {name} is missing", f"give at={{{name!r}: …}}"
+        )
     return truth[name]
 
 
@@ -40,7 +42,9 @@ def true_values_of(attribute: Attribute, goal: Goal) -> list[Any]:
     prior = attribute.prior
     assert isinstance(prior, Finite)
     if prior.between is not None:
-        return np.unique(np.concatenate([values_along(attribute, goal), possible_values(attribute)])).tolist()
+        return np.unique(
+            np.concatenate([values_along(attribute, goal), possible_values(attribute)])
+        ).tolist()
     return possible_values(attribute)
 
 
@@ -58,18 +62,34 @@ def true_combinations(attributes: Mapping[str, Attribute], goal: Goal) -> list[d
         elif joint.names not in done:
             assert isinstance(joint, JointTable)
             done.add(joint.names)
-            sides.append(_rows(joint, attributes, [a.name for a in goal.attributes if a.name in joint.names]))
+            sides.append(
+                _rows(
+                    joint,
+                    attributes,
+                    [a.name for a in goal.attributes if a.name in joint.names],
+                )
+            )
     count = math.prod(len(side) for side in sides)
     if count > MOST_COMBINATIONS:
-        raise NotCertifiedError(f"{count} combinations of true values are too many; give one with at={{…}}")
-    return [{k: v for part in row for k, v in part.items()} for row in itertools.product(*sides)]
+        raise NotCertifiedError(
+            f"{count} combinations of true values are too many; give one with at={{…}}"
+        )
+    return [
+        {k: v for part in row for k, v in part.items()} for row in itertools.product(*sides)
+    ]
 
 
-def _rows(joint: JointTable, attributes: Mapping[str, Attribute], names: list[str]) -> list[dict[str, Any]]:
+def _rows(
+    joint: JointTable, attributes: Mapping[str, Attribute], names: list[str]
+) -> list[dict[str, Any]]:
     """What the rows of a table say of some attributes, within their bounds, each once."""
     allowed = {name: set(possible_values(attributes[name])) for name in names}
     places = [joint.axis(name) for name in names]
-    rows = {tuple(row[i] for i in places): None for row, w in zip(joint.rows, joint.weights, strict=True) if w > 0}
+    rows = {
+        tuple(row[i] for i in places): None
+        for row, w in zip(joint.rows, joint.weights, strict=True)
+        if w > 0
+    }
     found = [dict(zip(names, row, strict=True)) for row in rows]
     return [row for row in found if all(value in allowed[name] for name, value in row.items())]
 
@@ -110,8 +130,12 @@ def turning_points(goal: Goal, name: str, points: Array) -> Array:
     if isinstance(goal, Together):
         if not goal.depends_on_truth:
             return np.empty(0)
-        problem = "the worst true value of several numbers together is not searched beside a sample"
-        raise NotCertifiedError(f"{problem}; give at={{…}}, or the numbers as a table of values")
+        problem = (
+            "the worst true value of several numbers together is not searched beside a sample"
+        )
+        raise NotCertifiedError(
+            f"{problem}; give at={{…}}, or the numbers as a table of values"
+        )
     if isinstance(goal, Within):
         return goal.turning_points(points)
     return points if isinstance(goal, Exactly) else np.empty(0)

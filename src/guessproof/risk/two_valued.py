@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.risk.bracket import Bracket
 from guessproof.world.checks import Array
 
 
@@ -34,19 +33,14 @@ def worst_prior(distance: ArrayLike) -> Array:
         return 1 / (1 + np.exp(np.asarray(distance, dtype=np.float64) / 2))
 
 
-def unknown_prior(distance: Array) -> Bracket:
-    """Advantage when nothing is known of the prior but its range."""
-    value = worst_advantage(distance)
-    return Bracket.meet(
-        value,
-        value,
-        "unknown prior: tanh(εR/4), reached by two values a distance R apart",
-        worst_prior=worst_prior(distance),
-    )
-
-
 def partly_known_advantage(
-    ball: Array, far: Array, q: float, *, goal_holds_ball: bool, down: bool, only_ball: bool = False
+    ball: Array,
+    far: Array,
+    q: float,
+    *,
+    goal_holds_ball: bool,
+    down: bool,
+    only_ball: bool = False,
 ) -> Array:
     """The largest advantage when P(ball around t) = q and nothing else is known.
 
@@ -55,18 +49,21 @@ def partly_known_advantage(
     p = (√K − K)/(1 − e^{−ball}), or at the nearest p that the ball allows. Falling beliefs: the same with e^{+…}.
     Everything is written in 1 − e^{−…}, so that small ε keep their digits. `only_ball`: the goal is just the ball.
     """
-    if goal_holds_ball:  # all of the ball counts as correct: p ranges from q to 1 and the rest is far away
+    ball, low, high, weight = (ball, 0.0, q, q)
+    if (
+        goal_holds_ball
+    ):  # all of the ball counts as correct: p ranges from q to 1 and the rest is far away
         ball, low, high, weight = far, q, q if only_ball else 1.0, 1.0
-    else:
-        low, high, weight = 0.0, q, q
     sign = -1.0 if down else 1.0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        near, away = (-sign * np.expm1(-sign * d) for d in (ball, far))  # 1 − e^{−d}, or e^{d} − 1 for falling beliefs
+        near, away = (
+            -sign * np.expm1(-sign * d) for d in (ball, far)
+        )  # 1 − e^{−d}, or e^{d} − 1 for falling beliefs
         change = weight * near + (1 - weight) * away
         k = 1 - sign * change
         root = np.sqrt(np.maximum(k, 0.0))
         p = root * change / ((1 + root) * near)
-        p = np.clip(np.where(np.isfinite(p), p, low if not down else high), low, high)
+        p = np.clip(np.where(np.isfinite(p), p, high if down else low), low, high)
         shift = change - p * near
         scaled = shift / (1 - sign * shift)
     # All the rest infinitely far away: a rising belief becomes certain, a falling one vanishes.

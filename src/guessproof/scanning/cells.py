@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from guessproof.scanning.columns import SPECIAL, Codes, GridColumn, Mask
-from guessproof.scanning.curve import CellBounds, TruthCurve, join, pick
-from guessproof.world.checks import Array
+from guessproof.scanning.curve import CellBounds, TruthCurve
+from guessproof.world import Array
 
 RELATIVE = 0.01  # how wide an enclosure may be, against its own upper end …
 SHARE = 0.005  # … or against the largest of all
+FINER = 8  # times as many pieces of a cell where the limit is in question
 _PARTS = 16  # into how many a cell is cut at most in one round
 
 
@@ -41,27 +42,29 @@ def enclosed(
     curve: TruthCurve,
     occupied: Mask | None = None,
     limit: float | None = None,
-    most: int | None = None,
 ) -> GridCells:
     """Cut until every cell that holds records is narrow enough, and tells whether they exceed the limit."""
     edges, some = grid.edges(), _counted(grid, occupied)
     index = _start(grid, curve, occupied)
-    points = curve.at(edges[index])
-    most = min(curve.most, most or curve.most)
     while True:
-        over = curve.over(pick(points, slice(None, -1)), pick(points, slice(1, None)))
-        new = _cuts(index, over, some(index[:-1], index[1:]), limit, most + 1 - index.size)
+        first, last = edges[index[:-1]] - grid.slack, edges[index[1:]] + grid.slack
+        over = _over(curve, first, last, curve.pieces)
+        new = _cuts(index, over, some(index[:-1], index[1:]), limit, curve.most + 1 - index.size)
         if new.size == 0:
             break
-        index, points = _merged(index, points, new, curve.at(edges[new]))
-    index, over = _filled(grid, index, _widened(over, grid.slack))
+        index = np.union1d(index, new)
+    if limit is not None:
+        unclear = np.flatnonzero(_unclear(over, limit) & some(index[:-1], index[1:]))
+        finer = _over(curve, first[unclear], last[unclear], FINER * curve.pieces)
+        over.lower[unclear], over.upper[unclear] = finer.lower, finer.upper
+    index, over = _filled(grid, index, over)
     first, last = edges[index[:-1]], edges[index[1:]]
     sizes = np.diff(index)
     beyond = grid.beyond()
     if beyond[0].size:
         far = _far(curve, grid, None if occupied is None else occupied[grid.count : grid.size])
         first, last = np.append(first, beyond[0]), np.append(last, beyond[1])
-        over = CellBounds(*(np.append(getattr(over, n), getattr(far, n)) for n in ("lower", "upper", "steep")))
+        over = CellBounds(*(np.append(getattr(over, n), getattr(far, n)) for n in ("lower", "upper")))
         sizes = np.append(sizes, np.ones(beyond[0].size, dtype=np.int64))
     count = sizes.size
     node = np.append(np.repeat(np.arange(count), sizes), count + np.arange(SPECIAL))
@@ -79,7 +82,7 @@ def _filled(grid: GridColumn, index: Codes, over: CellBounds) -> tuple[Codes, Ce
     """The same with a cell before and one after, where nothing is known because no record is there."""
     before, after = int(index[0] > 0), int(index[-1] < grid.count)
     index = np.concatenate([[0] * before, index, [grid.count] * after]).astype(np.int64)
-    sides = zip((over.lower, over.upper, over.steep), (0.0, 1.0, np.inf), strict=True)
+    sides = zip((over.lower, over.upper), (0.0, 1.0), strict=True)
     return index, CellBounds(*(np.pad(side, (before, after), constant_values=value) for side, value in sides))
 
 
@@ -98,9 +101,7 @@ def _cuts(index: Codes, over: CellBounds, some: Mask, limit: float | None, budge
     allowed = np.maximum(RELATIVE * over.upper, SHARE * top) + 1e-12
     parts = np.where(wide > allowed, np.ceil(2.2 * wide / allowed), 0.0)
     if limit is not None:
-        # Where the largest advantage is the limit itself, no cut decides: a millionth beyond it is near enough.
-        unclear = (over.lower <= limit) & (over.upper > limit * (1 + 1e-6))
-        parts = np.where(unclear, np.maximum(parts, 8.0), parts)
+        parts = np.where(_unclear(over, limit), np.maximum(parts, 8.0), parts)
     parts = np.where(some, np.minimum(parts, np.minimum(room, _PARTS)), 0).astype(np.int64)
     chosen = np.argsort(-wide, kind="stable")
     chosen = chosen[parts[chosen] > 1]
@@ -114,36 +115,31 @@ def _inner(start: int, room: int, parts: int) -> Codes:
     return start + (room * np.arange(1, parts, dtype=np.int64)) // parts
 
 
-def _merged(index: Codes, points: Any, new: Codes, added: Any) -> tuple[Codes, Any]:
-    both = np.concatenate([index, new])
-    order = np.argsort(both, kind="stable")
-    return both[order], pick(join(points, added), order)
+def _over(curve: TruthCurve, first: Array, last: Array, pieces: int) -> CellBounds:
+    """An enclosure for each of some cells, from those of its pieces."""
+    if not first.size:
+        return CellBounds(np.empty(0), np.empty(0))
+    cuts = first[:, None] + np.arange(pieces) / pieces * (last - first)[:, None]
+    ends = np.union1d(cuts, last)
+    over = curve.over(ends)
+    ranges = np.searchsorted(ends, np.stack([first, last], axis=1)).ravel()
+    lower = np.minimum.reduceat(np.append(over.lower, np.inf), ranges)[::2]
+    return CellBounds(lower, np.maximum.reduceat(np.append(over.upper, 0.0), ranges)[::2])
 
 
-def _widened(over: CellBounds, slack: float) -> CellBounds:
-    """The same with room for values that rounding carries across an edge: by the slope, or by the cell beside it."""
-    steep, lower, upper = (_beside(getattr(over, n)) for n in ("steep", "lower", "upper"))
-    margin = 2 * slack * np.max(steep, axis=0)
-    with np.errstate(invalid="ignore"):
-        high = np.where(np.isfinite(margin), over.upper + margin, np.max(upper, axis=0))
-        low = np.where(np.isfinite(margin), over.lower - margin, np.min(lower, axis=0))
-    return CellBounds(np.maximum(low, 0.0), np.minimum(high, 1.0), over.steep)
-
-
-def _beside(values: Array) -> Array:
-    """Each value with those of its two neighbours."""
-    padded = np.pad(values, 1, mode="edge")
-    return np.stack([padded[:-2], padded[1:-1], padded[2:]])
+def _unclear(over: CellBounds, limit: float) -> Mask:
+    """Of which cells it is open whether they exceed the limit; by a millionth does not count."""
+    return (over.lower <= limit) & (over.upper > limit * (1 + 1e-6))
 
 
 def _far(curve: TruthCurve, grid: GridColumn, occupied: Mask | None) -> CellBounds:
     """The wide cells beyond the grid, asked for only where records lie."""
     first, last = grid.beyond()
-    over = CellBounds(np.zeros(first.shape), np.ones(first.shape), np.full(first.shape, np.inf))
+    over = CellBounds(np.zeros(first.shape), np.ones(first.shape))
     held = np.flatnonzero((last > first) & (True if occupied is None else occupied))
     if not held.size:
         return over
-    found = curve.over(curve.at(first[held]), curve.at(last[held]))
+    found = _over(curve, first[held], last[held], 1)
     over.lower[held], over.upper[held] = found.lower, found.upper
     left = slice(0, grid.far[0])
     right = slice(grid.far[0], None)

@@ -15,14 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from guessproof.errors import EngineError
-from guessproof.risk.truths import values_along
-from guessproof.world.attributes import Attribute
-from guessproof.world.checks import LARGEST, Array
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal
-from guessproof.world.kinds import label_of
-from guessproof.world.line import LinePrior
-from guessproof.world.priors import PartlyKnown, Unknown
+from guessproof.risk import values_along
+from guessproof.world import LARGEST, Array, Attribute, Finite, Goal, LinePrior, PartlyKnown, Unknown, label_of
 
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -203,9 +197,10 @@ class GridColumn:
         mixed = np.zeros(self.size + SPECIAL, dtype=bool)
         edges = self.edges()
         mixed[: self.count] = (edges[:-1] <= self.support[0]) | (edges[1:] >= self.support[1])
-        if self.prior is not None:
-            low, high = self.prior.density_range(edges[:-1], edges[1:])
-            mixed[: self.count] |= (low == 0) & np.isfinite(high)
+        if self.prior is not None:  # a density is 0 at an end or beside a break, or nowhere
+            gone, breaks = np.isneginf(self.prior.log_density(edges)), np.asarray(self.prior.breaks)
+            between = np.diff(np.searchsorted(breaks, edges)) > 0
+            mixed[: self.count] |= gone[:-1] | gone[1:] | between
         mixed[self.count : self.size] = True
         return mixed
 

@@ -2,39 +2,30 @@
 
 A record's own advantage is a function of its true value t. It is computed at few points, and bounded between them:
 
-- one interval of correct guesses under |ψ(x) − ψ(x')|: by the derivative, as in the search for the worst true value
-  (`risk.truth_ends`), or, where the derivative is not known, by the goals themselves: for t in [t₁, t₂] the goal lies
-  inside G(t₁) ∪ G(t₂) and holds G(t₁) ∩ G(t₂);
+- one interval of correct guesses: by `risk.advantage_over`;
 - a goal that does not move with the truth: the same for every record;
 - no prior: the advantage rises with the largest distance to a wrong value, which is largest at an end of a cell.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from guessproof.errors import GoalError
 from guessproof.exposure import Exposure
-from guessproof.risk.limits import advantage_of, posterior_of
-from guessproof.risk.tent import log_prior
-from guessproof.risk.truth_ends import Ends, box_bound, slope_range
-
-# The branch and bound's own pieces: points with their tents, and the derivative between two of them.
-from guessproof.risk.truth_search import Direction as Side
-from guessproof.risk.truth_search import TruthSearch
-from guessproof.world.checks import Array
+from guessproof.risk import Attack, advantage_over
+from guessproof.world import Array, LinePrior, Within, inside
 
 
 @dataclass(frozen=True)
 class CellBounds:
-    """What holds for every true value of each cell: lower ≤ advantage ≤ upper; `steep` bounds its slope."""
+    """What holds for every true value of each cell: lower ≤ advantage ≤ upper."""
 
     lower: Array
     upper: Array
-    steep: Array
 
 
 class TruthCurve(Protocol):
@@ -50,12 +41,13 @@ class TruthCurve(Protocol):
         """How many cells may be spent."""
         ...
 
-    def at(self, t: Array) -> Any:
-        """What is known at true values: a row for each, to be picked and joined."""
+    @property
+    def pieces(self) -> int:
+        """Into how many pieces a cell is divided to be enclosed."""
         ...
 
-    def over(self, left: Any, right: Any) -> CellBounds:
-        """An enclosure between neighbouring points."""
+    def over(self, ends: Array) -> CellBounds:
+        """An enclosure between each and the next of some rising true values."""
         ...
 
     def beyond(self, t: Array, right: bool) -> Array:
@@ -64,113 +56,54 @@ class TruthCurve(Protocol):
 
 
 @dataclass(frozen=True)
-class TruePoints:
-    """True values, and nothing else known of them."""
+class IntervalCurve:
+    """One interval of correct guesses around a number with a density: many cells at a time."""
 
-    t: Array
-
-
-def pick(points: Any, which: Any) -> Any:
-    """Some of the points."""
-    if isinstance(points, tuple):
-        return tuple(pick(p, which) for p in points)
-    return type(points)(*(getattr(points, f.name)[which] for f in fields(points)))
-
-
-def join(one: Any, other: Any) -> Any:
-    """Points of two lists, one after the other."""
-    if isinstance(one, tuple):
-        return tuple(join(a, b) for a, b in zip(one, other, strict=True))
-    parts = (np.concatenate([getattr(one, f.name), getattr(other, f.name)]) for f in fields(one))
-    return type(one)(*parts)
-
-
-@dataclass(frozen=True)
-class TentCurve:
-    """One interval of correct guesses: many cells at a time, exact at their ends."""
-
-    goal: TruthSearch
+    attack: Attack
     epsilon: float
-    sides: tuple[Side, ...]
-    percent: bool
+    both: bool
     change: float = np.inf  # how far any two values are apart at most, where a cap was left out of the distance
     first: int = 1024  # one question about many cells costs little more than one about few
     most: int = 1 << 14
+    pieces: int = 8
 
-    def at(self, t: Array) -> tuple[Any, ...]:
-        with np.errstate(all="ignore"):
-            return tuple(Ends.at(self.goal, t, self.epsilon, side) for side in self.sides)
-
-    def over(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> CellBounds:
-        with np.errstate(all="ignore"):
-            found = [self._side(a, b, side) for a, b, side in zip(left, right, self.sides, strict=True)]
-        lower, upper, steep = (np.max([getattr(o, f.name) for o in found], axis=0) for f in fields(CellBounds))
+    def over(self, ends: Array) -> CellBounds:
+        found = advantage_over(self.attack, ends, self.epsilon, self.both)
         if np.isinf(self.change):
-            return CellBounds(lower, upper, steep)
-        least, most = self.before(left[0].t, right[0].t)
-        upper = np.minimum(upper, at_most_apart(least, most, self.change) + 1e-12)
-        return CellBounds(np.zeros(upper.shape), upper, np.full(upper.shape, np.inf))
+            return CellBounds(found.least, found.most)
+        least, most = self._before(ends)
+        upper = np.minimum(found.most, at_most_apart(least, most, self.change) + 1e-12)
+        return CellBounds(np.zeros(upper.shape), upper)
 
-    def before(self, t1: Array, t2: Array) -> tuple[Array, Array]:
-        """The least and the largest belief before the release, for true values in each [t1, t2]."""
-        (lo1, hi1), (lo2, hi2) = self.goal.edges(t1), self.goal.edges(t2)
-        with np.errstate(all="ignore"):
-            most = self.goal.prior.mass(lo1, hi2)
-            least = np.where(hi1 > lo2, self.goal.prior.mass(lo2, np.maximum(hi1, lo2)), 0.0)
-        return np.minimum(least, 1.0), np.minimum(most, 1.0)
+    def _before(self, ends: Array) -> tuple[Array, Array]:
+        """The least and the largest belief before the release, for true values between two ends."""
+        lo, hi = self._edges(ends)
+        within = hi[:-1] > lo[1:]
+        least = np.where(within, self._prior.mass(lo[1:], np.where(within, hi[:-1], lo[1:])), 0.0)
+        return least, self._prior.mass(lo[:-1], hi[1:])
 
     def beyond(self, t: Array, right: bool) -> Array:
         """The goal lies inside everything beyond its nearer end: beliefs in that are at least as large."""
-        goal, open_ = self.goal, np.full(t.shape, np.inf)
-        found = np.zeros(t.shape)
-        with np.errstate(all="ignore"):
-            lo, hi = (goal.edges(t)[0], open_) if right else (-open_, goal.edges(t)[1])
-            log_p, log_q = log_prior(goal.prior, lo, hi)
-            for side in self.sides:
-                _, bound = goal.gain(lo, hi, self.epsilon, "rise", (log_p, log_q))
-                most = posterior_of(log_p, log_q, bound) if side == "rise" else np.exp(log_p)
-                found = np.maximum(found, np.nan_to_num(most, nan=1.0))
-        return found
+        lo, hi = self._edges(t)
+        rests = [(float(end), np.inf) for end in lo] if right else [(-np.inf, float(end)) for end in hi]
+        return np.asarray([self._beyond(rest) for rest in rests])
 
-    def _side(self, left: Any, right: Any, side: Side) -> CellBounds:
-        low, high = self._slopes(left, right, side)
-        width = right.t - left.t
-        first, last = _finite(left.value), _finite(right.value)
-        upper = np.minimum(left.bound + width * np.maximum(high, 0), right.bound - width * np.minimum(low, 0))
-        lower = np.maximum(first + width * np.minimum(low, 0), last - width * np.maximum(high, 0))
-        one_end = (low >= 0) | (high <= 0)
-        upper = np.where(one_end, np.maximum(left.bound, right.bound), upper)
-        lower = np.where(one_end, np.minimum(first, last), lower)
-        open_ = np.flatnonzero(~(np.isfinite(lower) & np.isfinite(upper)))
-        if open_.size:
-            a, b, s = pick(left, open_), pick(right, open_), (low[open_], high[open_])
-            upper[open_] = np.nan_to_num(box_bound(self.goal, a, b, *s, self.epsilon, side), nan=1.0)
-            lower[open_] = np.fmax(np.nan_to_num(lower[open_], nan=-np.inf), self._least(a.t, b.t, side))
-        steep = np.maximum(np.abs(low), np.abs(high))
-        return CellBounds(np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0), np.where(np.isnan(steep), np.inf, steep))
+    def _beyond(self, rest: tuple[float, float]) -> float:
+        try:
+            asked = replace(self.attack, goal=inside(self.attack.goal.attributes[0], rest))
+            return float(asked.posterior(self.epsilon).bound)
+        except GoalError:  # nothing lies there, or everything
+            return 0.0 if self._prior.mass(*rest) == 0 else 1.0
 
-    def _slopes(self, left: Any, right: Any, side: Side) -> tuple[Array, Array]:
-        shape = left.t.shape
-        if not self.goal.sharp:
-            return np.full(shape, -np.inf), np.full(shape, np.inf)
-        low, high = slope_range(self.goal, left, right, self.epsilon, side)
-        bent = (left.t < 0) & (right.t > 0) if self.percent else np.zeros(shape, dtype=bool)
-        return np.where(bent, -np.inf, low), np.where(bent, np.inf, high)
+    def _edges(self, t: Array) -> tuple[Array, Array]:
+        assert isinstance(self.attack.goal, Within)
+        return self.attack.goal.edges(t)[0]
 
-    def _least(self, t1: Array, t2: Array, side: Side) -> Array:
-        """What every true value in [t1, t2] reaches at least, from the goals inside and outside of all of theirs."""
-        goal = self.goal
-        (lo1, hi1), (lo2, hi2) = goal.edges(t1), goal.edges(t2)
-        held = hi1 > lo2
-        lo, hi = (lo2, np.maximum(hi1, lo2)) if side == "rise" else (lo1, hi2)
-        log_p, log_q = log_prior(goal.prior, lo, hi)
-        attack, _ = goal.gain(lo, hi, self.epsilon, side, (log_p, log_q))
-        belief = posterior_of(log_p, log_q, attack)
-        if side == "rise":
-            found = np.where(held, belief, 0.0) - goal.prior.mass(lo1, hi2)
-        else:
-            found = np.where(held, goal.prior.mass(lo2, np.maximum(hi1, lo2)), 0.0) - belief
-        return np.nan_to_num(found, nan=0.0)
+    @property
+    def _prior(self) -> LinePrior:
+        prior = self.attack.attribute.prior
+        assert isinstance(prior, LinePrior)
+        return prior
 
 
 @dataclass(frozen=True)
@@ -181,13 +114,10 @@ class FlatCurve:
     upper: float = 0.0
     first: int = 1
     most: int = 1
+    pieces: int = 1
 
-    def at(self, t: Array) -> TruePoints:
-        return TruePoints(t)
-
-    def over(self, left: TruePoints, right: TruePoints) -> CellBounds:
-        shape = left.t.shape
-        return CellBounds(np.full(shape, self.lower), np.full(shape, self.upper), np.zeros(shape))
+    def over(self, ends: Array) -> CellBounds:
+        return CellBounds(np.full(ends.size - 1, self.lower), np.full(ends.size - 1, self.upper))
 
     def beyond(self, t: Array, right: bool) -> Array:
         return np.full(t.shape, self.upper)
@@ -203,19 +133,15 @@ class RangeCurve:
     both: bool
     first: int = 32
     most: int = 128
+    pieces: int = 1
 
-    def at(self, t: Array) -> TruePoints:
-        return TruePoints(t)
-
-    def over(self, left: TruePoints, right: TruePoints) -> CellBounds:
-        ends = np.maximum(self._bounds(left.t), self._bounds(right.t))
-        return CellBounds(np.zeros(ends.shape), ends, np.full(ends.shape, np.inf))
+    def over(self, ends: Array) -> CellBounds:
+        found = np.asarray([self._bound(float(t)) for t in ends])
+        upper = np.maximum(found[:-1], found[1:])
+        return CellBounds(np.zeros(upper.shape), upper)
 
     def beyond(self, t: Array, right: bool) -> Array:
         return np.ones(t.shape)
-
-    def _bounds(self, t: Array) -> Array:
-        return np.asarray([self._bound(float(v)) for v in t])
 
     def _bound(self, t: float) -> float:
         prior: Any = self.exposure.attacker.attributes[self.name].prior
@@ -233,9 +159,5 @@ def at_most_apart(least: Array, most: Array, change: float) -> Array:
     """
     middle = np.clip(1 / (1 + np.exp(min(change / 2, 700.0))), least, most)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(advantage_of(np.log(middle), np.log1p(-middle), change), nan=0.0)
-
-
-def _finite(value: Array) -> Array:
-    """−∞ marks a true value that cannot occur; then nothing is known from it."""
-    return np.where(np.isfinite(value), value, -np.inf)
+        after = middle / (middle + (1 - middle) * np.exp(-min(change, 700.0)))
+    return np.nan_to_num(after - middle, nan=0.0)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from guessproof.scanning.columns import Codes, Mask, ScanColumn
-from guessproof.world.checks import Array
+from guessproof.world import Array
 
 
 class ShownCells(Protocol):

@@ -2,7 +2,6 @@
 
 - One column of numbers: cells of a grid.
 - Finitely many values, also of several columns: one number for each combination.
-- Several independent columns, some of numbers: the product rule, a bound from above.
 """
 
 from __future__ import annotations
@@ -23,13 +22,8 @@ from guessproof.plan import Plan
 from guessproof.scanning.cells import enclosed
 from guessproof.scanning.columns import SPECIAL, GridColumn, ListedColumn, Mask
 from guessproof.scanning.judged import Judged, RecordJudge
-from guessproof.scanning.product import ProductJudge
 from guessproof.scanning.single import curve_of, each_value, one_value
-from guessproof.world.attributes import Attribute, conditioned, joint_of
-from guessproof.world.checks import Array
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Near, Together
-from guessproof.world.joint import JointTable
+from guessproof.world import Array, Attribute, Finite, JointTable, Unknown, conditioned, joint_of
 
 MOST_VALUES = 40_000  # of one column; beside a sample, every place where the correct guesses change
 MOST_COMBINATIONS = 1000  # of several
@@ -50,7 +44,7 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
             found = ListedJudge(plan, plain, attributes, epsilon, both)
         except NotCertifiedError:
             raise _refused(plan) from None
-    elif not _is_free(attacker):
+    elif not _is_one_number(attacker, attributes):
         raise _refused(plan)
     elif attacker.prior_factor > 1:
         problem = "a scan of numbers judges each record by the priors of the plan, not by others within this factor"
@@ -58,11 +52,8 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
         raise plan.error(("attacker", "prior_factor"), attacker.prior_factor, problem, remedy)
     else:
         try:
-            if len(attributes) == 1:
-                decide = limit if limit is not None and worst > limit else None
-                found = LineJudge(plain, attributes[attacker.names[0]], epsilon, both, decide)
-            else:
-                found = ProductJudge(plain, attributes, epsilon, both)
+            decide = limit if limit is not None and worst > limit else None
+            found = LineJudge(plain, attributes[attacker.names[0]], epsilon, both, decide)
         except NotCertifiedError:
             raise _refused(plan) from None
 
@@ -97,24 +88,19 @@ def _within_bounds(attributes: Mapping[str, Attribute], judged: Judged) -> Mask:
 
 
 def _refused(plan: Plan) -> PlanError:
-    problem = "a scan supports an interval around one number, finitely many values, and and, or, not of these about "
-    problem += "independent columns"
-    remedy = "scan a plan with such a goal about each column, or ask choose for one record with at; for a location, a "
-    remedy += (
-        "formula and several intervals of one column every combination of true values would need a proof of its own"
+    problem = "a scan supports an interval around one number, or finitely many values of one or several columns"
+    remedy = (
+        "scan a plan with such a goal about each column, or ask choose for one record with at; no scan answers for "
     )
+    remedy += "a location, a formula or several intervals of one column"
     return plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
 
 
-def _is_free(attacker: Attacker) -> bool:
-    """Whether no column of the goal depends on another one, and none is part of a location."""
-    return not _has_location(attacker.goal) and all(joint_of(attacker.attributes[n]) is None for n in attacker.names)
-
-
-def _has_location(goal: Goal) -> bool:
-    parts: tuple[Goal, ...] = getattr(goal, "parts", ())
-    together = isinstance(goal, Together) and not (isinstance(goal, Near) and goal.by == "linf")
-    return together or any(map(_has_location, parts))
+def _is_one_number(attacker: Attacker, attributes: Mapping[str, Attribute]) -> bool:
+    """Whether the goal is about one number that depends on no other column."""
+    if len(attributes) > 1 or joint_of(attacker.attributes[attacker.names[0]]) is not None:
+        return False
+    return not any(a.is_category and isinstance(a.prior, Unknown) for a in attributes.values())
 
 
 class LineJudge(RecordJudge):

@@ -23,7 +23,7 @@ from guessproof.ledger import Ledger
 from guessproof.names import folded
 from guessproof.plan import Plan, check_plan
 from guessproof.releasing import check_rows, naming_source, source_of
-from guessproof.risk.limits import checked_epsilon
+from guessproof.risk import checked_epsilon
 from guessproof.scanning import tally
 from guessproof.scanning.columns import INFINITE, MISSING, OUTSIDE, SPECIAL, ListedColumn
 from guessproof.scanning.judged import Judged, RecordJudge
@@ -34,9 +34,7 @@ from guessproof.sql import Asked, DeclaredTable, find_target
 from guessproof.sql.rewrite import write_listing
 from guessproof.sql.rules.time import write_days
 from guessproof.sql.rules.values import write_number
-from guessproof.world.checks import Array
-from guessproof.world.kinds import label_of
-from guessproof.world.times import show_time
+from guessproof.world import Array, label_of, show_time
 
 if TYPE_CHECKING:
     from sqlglot import Expr
@@ -117,7 +115,10 @@ def _exposed(plan: Plan, questions: Asked, epsilon: float | None) -> tuple[Expos
     if not choice.feasible or not math.isfinite(choice.epsilon):
         raise InfeasibleError(f"the plan chooses no ε to scan at; give one: --epsilon. {choice.explanation}")
     worst = choice.advantage if choice.exposure.attacker.at is None else None
-    return choice.exposure, choice.epsilon, 1.0 if worst is None else float(worst.bound)
+    if worst is None:
+        return choice.exposure, choice.epsilon, 1.0
+    limit = math.inf if plan.limits.advantage is None else plan.limits.advantage  # proven for the ε that was chosen
+    return choice.exposure, choice.epsilon, min(float(worst.bound), limit)
 
 
 def _no_attacker(plan: Plan) -> GuessproofError:

@@ -12,18 +12,10 @@ from numpy.typing import NDArray
 from guessproof.errors import GoalError, GuessproofError, NotCertifiedError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee
-from guessproof.risk.attack import Attack
-from guessproof.risk.truth_search import Direction as Side
-from guessproof.risk.truth_search import TruthSearch
+from guessproof.risk import Attack
 from guessproof.scanning.columns import ListedColumn
-from guessproof.scanning.curve import FlatCurve, RangeCurve, TentCurve, TruthCurve
-from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Within
-from guessproof.world.line import LinePrior
-from guessproof.world.line_form import LineForm
-from guessproof.world.priors import PartlyKnown, Unknown
+from guessproof.scanning.curve import FlatCurve, IntervalCurve, RangeCurve, TruthCurve
+from guessproof.world import Array, Finite, LineForm, LineMetric, LinePrior, PartlyKnown, Unknown, Within
 
 _AT_ONCE = 1 << 20  # values asked about × values of the prior
 _FEW = 64
@@ -40,15 +32,16 @@ def curve_of(exposure: Exposure, name: str, epsilon: float, both: bool) -> tuple
         found = exposure.advantage(epsilon, both)
         return FlatCurve(float(found.attack), float(found.bound)), "the same for every record"
     form, capped = line_form_of(exposure.guarantee, name)
-    ranging = None
-    if form is not None and isinstance(goal, Within):
-        ranging = ranging_of(attribute, goal, (attacker.knows or {}).get(name), form)
-    if ranging is None:
+    known = (attacker.knows or {}).get(name)
+    if form is None or not isinstance(goal, Within):
         raise NotCertifiedError("the goal is no interval around the true value")
-    sides: tuple[Side, ...] = ("rise", "fall") if both else ("rise",)
+    along = replace(goal, attribute=replace(attribute, metric=LineMetric(form), scale=1.0))
+    attack = Attack(along, None, None if known is None else {name: known})
+    if not isinstance(attack.attribute.prior, LinePrior):
+        raise NotCertifiedError("the goal is no interval around the true value")
     change = epsilon * exposure.guarantee.change if capped else np.inf
     how = "from above: a cap on changes is left out" if capped else "exact at the ends of cells, enclosed between them"
-    return TentCurve(ranging, epsilon, sides, isinstance(goal, Within) and goal.radius is None, change), how
+    return IntervalCurve(attack, epsilon, both, change), how
 
 
 def line_form_of(guarantee: Guarantee, name: str) -> tuple[LineForm | None, bool]:
@@ -62,14 +55,6 @@ def line_form_of(guarantee: Guarantee, name: str) -> tuple[LineForm | None, bool
     if form is None:
         return None, False
     return LineForm(form.cuts, form.slopes, form.jumps, form.step), True
-
-
-def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -> TruthSearch | None:
-    """An interval around the truth under |ψ(x) − ψ(x')|, the prior conditioned on what the attacker knows."""
-    prior = Attack(goal, None, None if known is None else {attribute.name: known}).attribute.prior
-    if not isinstance(prior, LinePrior):
-        return None
-    return TruthSearch(prior, form, lambda t: goal.edges(t)[0], *prior.support, goal.radius is not None)
 
 
 def each_value(exposure: Exposure, column: ListedColumn, epsilon: float, both: bool) -> tuple[Array, Array]:

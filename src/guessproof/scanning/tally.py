@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from guessproof.errors import ParameterError
 from guessproof.scanning.columns import SPECIAL, Codes, ScanColumn, texts
 from guessproof.scanning.judged import Judged
-from guessproof.world.checks import Array
+from guessproof.world import Array
 
 MOST_GROUPS = 10_000
 CLASSES = 512  # of advantages that a group is counted in

@@ -146,7 +146,8 @@ class AggregateReader:
         if centre:
             inner_text = inner.sql("duckdb").replace(" <-> ", " <@> ")
             shown = shown.replace(f"SUM({inner_text})", f"SUM({inner_text} - {centre:g})", 1)
-        total = self.measure(shown, "sum", Addition(term, Number(centre), -1) if centre else term, own, call)
+        away = Addition(term, Number(centre), -1) if centre else term
+        total = self.measure_mean(shown, "sum", away, own, call)
         count = self.count(text.replace("AVG(", "COUNT(", 1), term, own, call)
         return formula.mark_ratio(formula.read_index(total), formula.read_index(count), seen.low, seen.high, centre)
 
@@ -162,8 +163,13 @@ class AggregateReader:
         return declared.rows
 
     def count(self, text: str, term: Term, own: Condition, call: Expr) -> Expr:
-        """The place of how many values there are."""
-        return self.measure(text, "count", count_presence(term), own, call)
+        """The place of how many values there are behind an average."""
+        return self.measure_mean(text, "count", count_presence(term), own, call)
+
+    def measure_mean(self, text: str, kind: AggregateKind, term: Term, own: Condition, call: Expr) -> Expr:
+        """The place of a sum or a count behind an average: both weight the rows of a unit in the same way."""
+        weighted = self.reader.declared.unit.weights_rows
+        return self.measure(f"weighted {text}" if weighted else text, kind, term, own, call, weighted=weighted)
 
     def _centre(self, seen: Interval, term: Term) -> float:
         """Deviations from the middle add up to half as much: less noise where all rows of a unit are bounded.
@@ -189,15 +195,22 @@ class AggregateReader:
         return found
 
     def measure(
-        self, text: str, kind: AggregateKind, term: Term, own: Condition, call: Expr, *, divisor: float = 1.0
+        self,
+        text: str,
+        kind: AggregateKind,
+        term: Term,
+        own: Condition,
+        call: Expr,
+        *,
+        divisor: float = 1.0,
+        weighted: bool = False,
     ) -> Expr:
         seen = term.follow(self.reader.declared.at_rest(term.columns)).hull
         if not seen.size <= LARGEST:
             raise self.reader.refuse("this can become too large to be added exactly", call, "narrow the bounds")
         absent = seen.high if kind == "min" else seen.low if kind == "max" else 0.0
-        return self.add(
-            text, kind, Contribution(self.condition(own), term, absent, self.joins), own, call, divisor=divisor
-        )
+        added = Contribution(self.condition(own), term, absent, self.joins, weighted=weighted)
+        return self.add(text, kind, added, own, call, divisor=divisor)
 
     def add(
         self,

@@ -18,10 +18,7 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.target import SqlTarget
-from guessproof.world.binned import Binned
-from guessproof.world.kinds import label_of
-from guessproof.world.line_form import LineForm, LineMetric
-from guessproof.world.times import show_time
+from guessproof.world import Binned, LineForm, LineMetric, label_of, show_time
 
 if TYPE_CHECKING:
     from guessproof.sql.distances import ContributionResponse

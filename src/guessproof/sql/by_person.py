@@ -59,14 +59,14 @@ class PersonRows:
         ratio = formula.read_ratio(output.formula)
         if ratio is None:
             return self._write_number(output.measured[0], target)
-        total, count = (self._write_number(int(index), target) for index in ratio[:2])
+        total, count = (self._write_number(index, target) for index in ratio[:2])
         some = exp.Nullif(this=count, expression=target.double(0.0))
         mean = target.divide(total, some)
         return exp.Add(this=target.double(ratio[4]), expression=mean) if ratio[4] else mean
 
     def _write_number(self, index: int, target: SqlTarget) -> Expr:
         measurement = self.query.measurements[index]
-        exponent = 0 if measurement.is_whole else math.frexp(measurement.range.size or 1.0)[1] - FINE
+        exponent = 0 if measurement.contribution.is_whole else math.frexp(measurement.range.size or 1.0)[1] - FINE
         number = target.as_double(write_aggregate(measurement, exponent, target))
         return target.times(number, target.double(2.0**exponent)) if exponent else number
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from guessproof.sql.measurement import Measurement
-from guessproof.world.line_form import LineForm
+from guessproof.world import LineForm
 
 
 def answer_curve(measurement: Measurement) -> tuple[str, LineForm, float] | str:

@@ -32,8 +32,7 @@ from guessproof.sql.movement import (
     OutcomePair,
     find_nulls,
 )
-from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
-from guessproof.world.times import days_of, moment_of
+from guessproof.world import HOLDS, KINDS, Kind, days_of, label_of, moment_of
 
 
 def _spell(*words: str) -> tuple[str, ...]:

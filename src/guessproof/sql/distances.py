@@ -1,4 +1,4 @@
-"""How far one protected unit can move an aggregate: its guarantee (theory §12).
+"""How far one protected unit can move an aggregate: its guarantee (theory §16).
 
 A record contributes φ(x) to a sum, a count, a smallest or a largest value, and what it contributes when it is
 filtered out (0, or the end of the range that leaves MIN or MAX alone). Sums, counts and extremes move no further than
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations_with_replacement, pairwise
 from typing import Any, ClassVar
@@ -38,9 +38,8 @@ from guessproof.sql.movement import (
 from guessproof.sql.relation import PublicJoin, carry_along, find_roots
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Row, Term
-from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
-from guessproof.world.metrics import Discrete, Matrix
-from guessproof.world.metrics import Outcome as Outside
+from guessproof.world import Discrete, LineForm, LineMetric, Matrix, Metric, Multiple
+from guessproof.world import Outcome as Outside
 
 MOST_SIDES = 8  # a filter and a sum of one column are followed together, piece by piece, up to this many
 FINER = 16  # pieces into which a stretch of varying slope is cut
@@ -63,6 +62,7 @@ class Contribution(Term):
     term: Term
     absent: float
     joins: tuple[PublicJoin, ...] = ()  # what is looked up there moves with its key
+    weighted: bool = field(default=False, kw_only=True)  # behind an average: all rows of a unit count for few
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -91,7 +91,8 @@ class Contribution(Term):
 
     def bound_unit(self, declared: DeclaredTable, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
         """What all rows of one unit may do together, where it has several."""
-        return declared.unit.bound_total(bound_range(self, declared), groups, adds=adds, once=once)
+        row = bound_range(self, declared)
+        return declared.unit.bound_total(row, groups, adds=adds, once=once, weighted=self.weighted)
 
     def distances(self, levels: Sequence[str]) -> Metric | None:
         """The distances of the levels of the one column that it reads, where these are known as a table."""
@@ -360,7 +361,9 @@ def build_guarantee(
             columns[name], lines[name] = measure_numbers(contribution, declared, name)
         elif column.protected:
             columns[name] = measure_labels(contribution, declared, column)
-    slope, rounding = bound_gradient(contribution, declared), 2 * furthest.error
+    deciding = {name for key in secret for name in _list_deciding(key, declared, contribution.joins)}
+    jumps = any(declared.column(name).is_on_line for name in deciding)  # a number that decides on the group
+    slope, rounding = None if jumps else bound_gradient(contribution, declared), 2 * furthest.error
     alone = Guarantee(unit, columns, lines, furthest.change, furthest.presence, slope, rounding, ((1.0, response),))
     leaving: dict[str, Metric] = {}
     known: dict[str, LineMetric] = {}

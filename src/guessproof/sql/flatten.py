@@ -65,13 +65,13 @@ class ScopeItem:
 
     def offers(self, name: str) -> bool:
         """Whether it is known to have such a column."""
-        return folded(name) in self.known if self.names is None else name.casefold() in self.names
+        return folded(name) in (self.known if self.names is None else self.names)
 
     def column(self, name: str) -> Expr:
         """What a column of it stands for."""
         if self.names is None:
             return exp.column(name, self.qualifier or None)
-        return self.names[name.casefold()].copy()
+        return self.names[folded(name)].copy()
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Scope:
         if node.args.get("db"):
             raise self._foreign(node)
         if node.table:
-            item = next((i for i in self.items if i.alias.casefold() == node.table.casefold()), None)
+            item = next((i for i in self.items if folded(i.alias) == folded(node.table)), None)
             if item is None:
                 raise self._foreign(node)
             return self._of(item, node)
@@ -124,7 +124,7 @@ class Scope:
             written = node.copy()
             written.set("table", exp.to_identifier(item.qualifier) if item.qualifier else None)
             return written
-        if node.name.casefold() not in item.names:
+        if folded(node.name) not in item.names:
             remedy = f"use {', '.join(sorted(item.names))}"
             raise self.refuse(f"the subquery has no column {node.name}", node, remedy)
         return item.column(node.name)
@@ -177,7 +177,7 @@ class _Flattener:
         self._only(select, OUTER)
         scope = self._scope(select, self._ctes(select, {}))
         for clause in select.find_all(exp.CTE):
-            if clause.alias.casefold() not in self.used:
+            if folded(clause.alias) not in self.used:
                 raise self._refuse(f"{clause.alias} is not used", clause.args["alias"], "leave it out of WITH")
         if scope.table is None:
             spot = select.args["from_"]
@@ -204,7 +204,7 @@ class _Flattener:
             return
         # Names of outputs shadow those of the tables in HAVING and ORDER BY, as engines read them.
         shadowing = key in ("having", "order") and (scope.only is None or scope.only.names is not None)
-        keep = {e.alias_or_name.casefold() for e in flat.expressions if e.alias and shadowing}
+        keep = {folded(e.alias_or_name) for e in flat.expressions if e.alias and shadowing}
         if isinstance(found, list):
             flat.set(key, [self._output(e, scope) for e in found])
         else:
@@ -232,7 +232,7 @@ class _Flattener:
                 or cte.args["alias"].args.get("columns")
             ):
                 raise self._refuse("this WITH is not understood", cte, "write WITH name AS (SELECT … FROM the_table)")
-            found[cte.alias.casefold()] = cte.this
+            found[folded(cte.alias)] = cte.this
         return found
 
     # FROM ----------------------------------------------------------------------------------------------------------
@@ -260,10 +260,10 @@ class _Flattener:
             raise self._refuse("only a table can be asked", what, "write FROM the_table, not a function or a file")
         self._bare(what, {"this", "alias", "db"})
         name, alias = f"{what.db}.{what.name}" if what.db else what.name, what.alias or what.name
-        if name.casefold() in ctes:
-            self.used.add(name.casefold())
-            rest = {k: v for k, v in ctes.items() if k != name.casefold()}
-            return self._inner(ctes[name.casefold()], rest, depth).named(alias)
+        if folded(name) in ctes:
+            self.used.add(folded(name))
+            rest = {k: v for k, v in ctes.items() if k != folded(name)}
+            return self._inner(ctes[folded(name)], rest, depth).named(alias)
         if folded(name) in self.public:
             own = self._qualifier(alias)
             item = ScopeItem(alias, own, self.public[folded(name)])
@@ -312,14 +312,18 @@ class _Flattener:
             seen = self._seen(expression.unalias(), scope)
             if any(isinstance(n, (exp.AggFunc, exp.Window, exp.Query)) for n in seen.walk()):
                 raise self._refuse("an aggregate of aggregates", expression, "aggregate once, in the outer query")
-            names[expression.alias_or_name.casefold()] = seen
+            name = folded(expression.alias_or_name)
+            if name in names:
+                problem = f"two columns of the subquery are called {expression.alias_or_name}"
+                raise self._refuse(problem, expression, "name them apart with AS")
+            names[name] = seen
         return names
 
     def _seen(self, expression: Expr, scope: Scope, keep: frozenset[str] = frozenset()) -> Expr:
         """An expression in terms of the tables' own columns; those of the protected one without qualifiers."""
 
         def named(node: exp.Column) -> Expr:
-            if not node.table and node.name.casefold() in keep:
+            if not node.table and folded(node.name) in keep:
                 return node
             found = scope.find(node, self.bare)
             return found if isinstance(found, (exp.Column, exp.Literal)) else exp.Paren(this=found)

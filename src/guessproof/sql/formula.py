@@ -9,6 +9,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlglot import Expr, exp
+from sqlglot.expressions.core import Expression
 
 from guessproof.errors import QueryError
 from guessproof.intervals import EVERYTHING, Interval, point
@@ -36,7 +37,7 @@ class Output:
     @property
     def is_plain(self) -> bool:
         """Whether it is one noisy number as it is."""
-        return isinstance(self.formula, exp.Anonymous) and self.formula.this == MEASURED
+        return isinstance(self.formula, Measured)
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,6 @@ def count_groups(keys: Iterable[Key]) -> int:
 
 
 FOUND = 1 << 62  # how many values a key that is found in the table may have, for all that is known
-MEASURED = "measured"  # exp.Anonymous(this=MEASURED, expressions=[index]) stands for a noisy number
-RATIO = "ratio"  # a noisy sum over a noisy count, kept within the column's range
-KEY = "key"  # a group's key
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Abs, exp.Sqrt, exp.Least, exp.Greatest)
 REMEDY = "outputs can use + - * /, ABS, SQRT, ROUND, LEAST and GREATEST of aggregates"
 
@@ -77,49 +75,67 @@ Numbers = Mapping[int, float]
 Kind = Literal["number", "text"]
 
 
+class Measured(Expression):
+    """A noisy number in a formula, by its index. No text is parsed to this class, nor to the two below."""
+
+    arg_types = {"index": True}  # noqa: RUF012 - as the parent declares it
+
+
+class Ratio(Expression):
+    """A noisy sum of deviations from a centre over a noisy count, kept within a range."""
+
+    arg_types = dict.fromkeys(("total", "count", "low", "high", "centre"), True)
+
+
+class GroupKey(Expression):
+    """The value of a group's key, by its index."""
+
+    arg_types = {"index": True}  # noqa: RUF012
+
+
 def mark_measured(index: int) -> Expr:
     """The place of a noisy number."""
-    return exp.Anonymous(this=MEASURED, expressions=[exp.Literal.number(index)])
+    return Measured(index=index)
 
 
 def read_index(node: Expr) -> int:
-    """Which noisy number a place stands for."""
-    return int(node.expressions[0].this)
+    """Which noisy number, or which key, a place stands for."""
+    return node.args["index"]
 
 
 def mark_ratio(total: int, count: int, low: float, high: float, centre: float = 0.0) -> Expr:
     """The place of an average of two noisy numbers: of deviations from a centre, and how many there are."""
-    # Built by hand: Literal.number makes a negation of a negative number.
-    parts = [exp.Literal(this=str(p), is_string=False) for p in (total, count, *map(repr, (low, high, centre)))]
-    return exp.Anonymous(this=RATIO, expressions=parts)
+    return Ratio(total=total, count=count, low=low, high=high, centre=centre)
 
 
-def read_ratio(node: Expr) -> tuple[float, float, float, float, float] | None:
+def read_ratio(node: Expr) -> tuple[int, int, float, float, float] | None:
     """Sum, count, range and centre of an average of two noisy numbers; None for anything else."""
-    if not isinstance(node, exp.Anonymous) or node.this != RATIO:
+    if not isinstance(node, Ratio):
         return None
-    total, count, low, high, centre = (float(part.this) for part in node.expressions)
+    total, count, low, high, centre = (node.args[name] for name in Ratio.arg_types)
     return total, count, low, high, centre
 
 
 def mark_key(index: int) -> Expr:
     """The place of a group's key."""
-    return exp.Anonymous(this=KEY, expressions=[exp.Literal.number(index)])
+    return GroupKey(index=index)
+
+
+INDICES = {Measured: ("index",), Ratio: ("total", "count")}  # which arguments are indices of noisy numbers
 
 
 def list_measurements(node: Expr) -> tuple[int, ...]:
     """The noisy numbers that a formula uses."""
-    leaves = [n for n in node.find_all(exp.Anonymous) if n.this in (MEASURED, RATIO)]
-    found = [int(p.this) for n in leaves for p in n.expressions[: 2 if n.this == RATIO else 1]]
-    return tuple(dict.fromkeys(found))
+    leaves = node.find_all(*INDICES)
+    return tuple(dict.fromkeys(leaf.args[name] for leaf in leaves for name in INDICES[type(leaf)]))
 
 
 def move_measured(node: Expr, places: Sequence[int]) -> Expr:
     """The same formula of noisy numbers that stand elsewhere: number j at places[j]."""
     moved = node.copy()
-    for leaf in [n for n in moved.find_all(exp.Anonymous) if n.this in (MEASURED, RATIO)]:
-        for part in leaf.expressions[: 2 if leaf.this == RATIO else 1]:
-            part.set("this", str(places[int(part.this)]))
+    for leaf in list(moved.find_all(*INDICES)):
+        for name in INDICES[type(leaf)]:
+            leaf.set(name, places[leaf.args[name]])
     return moved
 
 
@@ -127,8 +143,8 @@ def check_output(node: Expr, sql: str) -> Kind:
     """Refuse what cannot be computed from noisy numbers; tell numbers from keys."""
     if isinstance(node, exp.Paren):
         return check_output(node.this, sql)
-    if isinstance(node, exp.Anonymous) and node.this in (MEASURED, RATIO, KEY):
-        return "text" if node.this == KEY else "number"
+    if isinstance(node, (Measured, Ratio, GroupKey)):
+        return "text" if isinstance(node, GroupKey) else "number"
     if parse_number(node) is not None:
         return "number"
     if isinstance(node, exp.Round):
@@ -141,6 +157,8 @@ def check_output(node: Expr, sql: str) -> Kind:
         for part in node.iter_expressions():
             _check_number(part, sql)
         return "number"
+    if isinstance(node, exp.Anonymous):
+        raise QueryError(f"there is no function {node.name}", sql, locate(node, sql), REMEDY)
     what = f"{name_construct(node, sql)} of an aggregate" if isinstance(node, exp.Func) else "this output"
     raise QueryError(f"{what} is not supported", sql, locate(node, sql), REMEDY)
 
@@ -174,7 +192,7 @@ def evaluate(node: Expr, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
     """The value of an output, a key or a condition; NaN where it has none."""
     if isinstance(node, exp.Paren):
         return evaluate(node.this, numbers, keys)
-    if isinstance(node, exp.Anonymous):
+    if isinstance(node, (Measured, Ratio, GroupKey)):
         return _evaluate_leaf(node, numbers, keys)
     if isinstance(node, exp.Literal):
         return str(node.this) if node.is_string else float(node.this)
@@ -195,14 +213,12 @@ def _list_operands(node: Expr) -> list[Expr]:
     return list(node.iter_expressions())
 
 
-def _evaluate_leaf(node: exp.Anonymous, numbers: Numbers, keys: tuple[Any, ...]) -> Any:
-    parts = [float(p.this) for p in node.expressions]
-    if node.this == KEY:
-        return keys[int(parts[0])]
-    if node.this == MEASURED:
-        return numbers[int(parts[0])]
-    total, count, low, high, centre = numbers[int(parts[0])], numbers[int(parts[1])], *parts[2:]
-    return min(max(centre + total / max(count, 1.0), low), high)
+def _evaluate_leaf(node: Expr, numbers: Numbers, keys: tuple[Any, ...]) -> Any:
+    parts = read_ratio(node)
+    if parts is None:
+        return keys[read_index(node)] if isinstance(node, GroupKey) else numbers[read_index(node)]
+    total, count, low, high, centre = parts
+    return min(max(centre + numbers[total] / max(numbers[count], 1.0), low), high)
 
 
 WORK: dict[type[Expr], Callable[..., float]] = {
@@ -241,15 +257,15 @@ def enclose(node: Expr, ranges: Mapping[int, Interval]) -> Interval:
     """Where an output lies when each noisy number's truth lies in its range."""
     if isinstance(node, exp.Paren):
         return enclose(node.this, ranges)
-    if isinstance(node, exp.Anonymous):
-        parts = [float(p.this) for p in node.expressions]
-        if node.this == KEY:
-            return EVERYTHING
-        if node.this == MEASURED:
-            return ranges[int(parts[0])]
-        count = ranges[int(parts[1])]
-        mean = ranges[int(parts[0])] * count.clamp(1.0, math.inf).reciprocal()
-        return (mean + point(parts[4]) if parts[4] else mean).clamp(parts[2], parts[3])
+    if isinstance(node, GroupKey):
+        return EVERYTHING
+    if isinstance(node, Measured):
+        return ranges[read_index(node)]
+    ratio = read_ratio(node)
+    if ratio is not None:
+        total, count, low, high, centre = ratio
+        mean = ranges[total] * ranges[count].clamp(1.0, math.inf).reciprocal()
+        return (mean + point(centre) if centre else mean).clamp(low, high)
     if isinstance(node, exp.Literal):
         return point(float(node.this))
     return _enclose_operation(node, [enclose(p, ranges) for p in _list_operands(node)])

@@ -17,8 +17,7 @@ from guessproof.sql.declared import DeclaredColumn, DeclaredTable, number_of
 from guessproof.sql.measurement import Measurement, OncePresent
 from guessproof.sql.rules.values import Number
 from guessproof.sql.terms import NoFilter, Reader
-from guessproof.world.kinds import label_of
-from guessproof.world.times import show_time
+from guessproof.world import label_of, show_time
 
 if TYPE_CHECKING:
     from guessproof.sql.query import AnalyzedQuery, ClauseReader

@@ -17,7 +17,7 @@ SIDES = ("", "LEFT", "RIGHT")
 def check_rows(join: exp.Join, ctes: Mapping[str, exp.Select], refuse: Refusal) -> None:
     """What is joined has rows of a table, not values that all rows of a group have made."""
     what = join.this
-    inner = ctes.get(what.name.casefold()) if isinstance(what, exp.Table) else what.this
+    inner = ctes.get(folded(what.name)) if isinstance(what, exp.Table) else what.this
     if isinstance(inner, exp.Select) and inner.args.get("group") is not None:
         problem = "an inner value that is joined back to rows moves all of them when one record changes"
         raise refuse(problem, join.this, "ask for the inner values first, and write them as constants")
@@ -51,7 +51,7 @@ def _beside(left: Scope, right: Scope, place: Expr) -> Scope:
     if left.table is not None and right.table is not None:
         problem = "the protected table is joined with itself, so that one record could meet all others"
         raise left.refuse(problem, place, "join it with public tables, declared as [tables.NAME]")
-    taken = {item.alias.casefold() for item in left.items} & {item.alias.casefold() for item in right.items}
+    taken = {folded(item.alias) for item in left.items} & {folded(item.alias) for item in right.items}
     if taken:
         raise left.refuse(f"two tables are called {min(taken)}", place, "name one of them with AS")
     table = left.table if right.table is None else right.table

@@ -20,8 +20,7 @@ from guessproof.sql.distances import MOST_LEVELS, Contribution
 from guessproof.sql.movement import OTHER, ChangeBounds, ColumnState, Label, Neighbours
 from guessproof.sql.relation import PublicJoin, count_matches
 from guessproof.sql.terms import Node, Row
-from guessproof.world.line_form import Metric
-from guessproof.world.metrics import Matrix
+from guessproof.world import Matrix, Metric
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,7 @@ from guessproof.sql.rules.missing import write_presence
 from guessproof.sql.rules.values import Number, NumberColumn
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Row, Term
-from guessproof.world.binned import Binned
-from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
-from guessproof.world.metrics import Matrix
+from guessproof.world import Binned, LineForm, LineMetric, Matrix, Metric, Multiple
 
 AnyMeasurement = TypeVar("AnyMeasurement", bound="Measurement")
 AggregateKind = Literal["count", "sum", "min", "max", "quantile", "distinct"]
@@ -126,7 +124,7 @@ class Measurement:
     @property
     def is_whole(self) -> bool:
         """Whether the answer is a whole number, so that whole noise fits."""
-        scaled = self.total is not None and self.total.most is not None
+        scaled = self.total is not None and (self.total.most is not None or self.total.weights is not None)
         return self.contribution.is_whole and self.divisor == 1 and not scaled
 
     @property

@@ -5,7 +5,7 @@ Every expression is followed through a move of the record's columns. What comes 
     after − before  ∈  slope · (x' − x)  +  gap
 
 with the ranges of both sides beside it. The mean value theorem carries it through a function f of u₁, u₂, …:
-Δf = Σ f_k · Δu_k, with f_k between the smallest and the largest partial derivative (theory §12). Conditions are
+Δf = Σ f_k · Δu_k, with f_k between the smallest and the largest partial derivative (theory §16). Conditions are
 followed as :class:`OutcomePair`: which outcomes each side can have, and whether both sides are bound to agree.
 """
 

@@ -32,8 +32,7 @@ from guessproof.sql.rules.truth import read_flag
 from guessproof.sql.rules.values import Number, parse_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, NoFilter, Reader
-from guessproof.world.line_form import Multiple
-from guessproof.world.metrics import Discrete
+from guessproof.world import Discrete, Multiple
 
 FOLDS: dict[type[Expr], str] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max", exp.Avg: "sum"}
 EMPTY = ("count", "sum", "min", "max")  # what nothing adds up to is known
@@ -134,9 +133,9 @@ def rewrite_nested(
 def find_grouped(select: exp.Select) -> exp.Select | None:
     """The grouped subquery that a SELECT asks, by its place or by its name in WITH; with the WITH that it needs."""
     clause, with_clause = select.args.get("from_"), select.args.get("with_")
-    ctes = {} if with_clause is None else {c.alias.casefold(): c.this for c in with_clause.expressions}
+    ctes = {} if with_clause is None else {folded(c.alias): c.this for c in with_clause.expressions}
     what = None if clause is None or select.args.get("joins") else clause.this
-    own = what.name.casefold() if isinstance(what, exp.Table) and not what.db else ""
+    own = folded(what.name) if isinstance(what, exp.Table) and not what.db else ""
     inner = what.this if isinstance(what, exp.Subquery) else ctes.get(own)
     if not isinstance(inner, exp.Select) or not is_grouped(inner):
         return None
@@ -145,7 +144,7 @@ def find_grouped(select: exp.Select) -> exp.Select | None:
         return inner
     assert with_clause is not None
     found, kept = inner.copy(), with_clause.copy()
-    kept.set("expressions", [c for c in kept.expressions if c.alias.casefold() in needed])
+    kept.set("expressions", [c for c in kept.expressions if folded(c.alias) in needed])
     if found.args.get("with_") is not None:
         kept.set("expressions", [*kept.expressions, *found.args["with_"].expressions])
     found.set("with_", kept)
@@ -163,7 +162,7 @@ def _needed(ctes: Mapping[str, Expr], inner: Expr) -> set[str]:
     todo = [inner]
     while todo:
         for table in todo.pop().find_all(exp.Table):
-            name = table.name.casefold()
+            name = folded(table.name)
             if name in ctes and name not in found:
                 found.add(name)
                 todo.append(ctes[name])
@@ -221,7 +220,7 @@ class _NestedReader:
         for key in ("with_", "joins"):
             select.set(key, None)
         for column in select.find_all(exp.Column):
-            if column.table and column.table.casefold() != self.alias.casefold():
+            if column.table and folded(column.table) != folded(self.alias):
                 raise self._refuse(f"{column.sql()} belongs to another table", column, f"columns are of {self.alias}")
             column.set("table", None)
         for key in ("distinct", "windows", "qualify", "offset", "sample", "laterals", "into", "locks", "pivots"):
@@ -284,8 +283,7 @@ class _NestedReader:
 
 
 def _is_key(made: Expr, index: int | None = None) -> bool:
-    is_key = isinstance(made, exp.Anonymous) and made.this == formula.KEY
-    return is_key and index in (None, formula.read_index(made))
+    return isinstance(made, formula.GroupKey) and index in (None, formula.read_index(made))
 
 
 @dataclass(frozen=True)

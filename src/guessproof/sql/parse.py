@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from guessproof.errors import QueryError
+from guessproof.names import folded
 
 CALL = re.compile(r"(\w+)\s*\(\s*$")
 # A bracket after one of these is no call.
@@ -97,7 +98,7 @@ def _join_statements(statements: list[Expr]) -> list[Expr]:
     """INSERT INTO a SELECT …; SELECT … FROM a as one query, WITH a AS (SELECT …) SELECT … FROM a."""
     *first, last = statements
     steps = [step for step in map(_read_step, first) if step is not None]
-    names = {name.casefold() for name, _ in steps}
+    names = {folded(name) for name, _ in steps}
     if not isinstance(last, exp.Select) or len(steps) < len(first) or len(names) < len(steps):
         return statements
     joined = last.copy()

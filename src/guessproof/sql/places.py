@@ -1,4 +1,4 @@
-"""Quantiles: every record stands at one place of a public grid, and a place is picked by its rank (theory §12).
+"""Quantiles: every record stands at one place of a public grid, and a place is picked by its rank (theory §16).
 
 With lt and le records below and not above a grid value, and T the rank that is aimed at (α·n for a quantile), the
 value lies max(lt − T, T − le, 0) ranks off. A record that goes from one place to another moves this by one rank at

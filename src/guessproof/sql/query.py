@@ -13,6 +13,7 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql import formula
+from guessproof.sql.aggregate_reader import REMEDY as FUNCTIONS
 from guessproof.sql.aggregate_reader import AggregateReader, read_filter, spell
 from guessproof.sql.aggregates import AGGREGATES
 from guessproof.sql.declared import DeclaredTable
@@ -25,7 +26,7 @@ from guessproof.sql.rules import RULES
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.truth import read_flag
 from guessproof.sql.terms import Condition, Node, NoFilter, Reader
-from guessproof.world.kinds import Kind
+from guessproof.world import Kind
 
 if TYPE_CHECKING:
     from guessproof.sql.by_person import PersonRows
@@ -273,7 +274,7 @@ class ClauseReader:
             inner = expression.unalias()
             if isinstance(inner, exp.Star) or inner.is_star:
                 raise self.reader.refuse("rows cannot be released", self.select, "use COUNT, SUM, AVG, MIN or MAX")
-            name = expression.alias or (inner.name if isinstance(inner, exp.Column) else spell(inner).lower())
+            name = expression.alias or (inner.name if isinstance(inner, exp.Column) else folded(spell(inner)))
             if folded(name) in seen:
                 raise self.reader.refuse(f"two outputs are called {name}", expression, "name them with AS")
             seen.add(folded(name))
@@ -313,6 +314,9 @@ class ClauseReader:
         for index, key in enumerate(self.keys):
             if self.reader.column(node).name == key.column:
                 return formula.mark_key(index)
+        unknown = node.find_ancestor(exp.Anonymous)
+        if unknown is not None:
+            raise self.reader.refuse(f"there is no function {unknown.name}", unknown, FUNCTIONS)
         problem = f"{node.name} is neither aggregated nor grouped by"
         raise self.reader.refuse(problem, node, "wrap it in SUM, AVG, MIN or MAX")
 

@@ -21,7 +21,7 @@ from guessproof.sql.rules.time import write_time
 from guessproof.sql.rules.values import write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row
-from guessproof.world.kinds import Kind
+from guessproof.world import Kind
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from guessproof.sql.relation import write_joins
 from guessproof.sql.rules.values import Number, NumberColumn, write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, NoFilter, Term
-from guessproof.world.kinds import label_of
+from guessproof.world import label_of
 
 
 def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:

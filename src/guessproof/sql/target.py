@@ -17,7 +17,7 @@ from sqlglot import Expr, exp
 from guessproof.errors import SourceError
 from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.world.kinds import HOLDS, Kind
+from guessproof.world import HOLDS, Kind
 
 LONGEST = 20_000  # nodes of one term: a guard repeats what it guards
 

@@ -21,7 +21,7 @@ from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.movement import ALWAYS, ChangeBounds, Neighbours, OutcomePair
 from guessproof.sql.parse import locate, name_construct
 from guessproof.sql.target import SqlTarget
-from guessproof.world.kinds import HOLDS, Kind
+from guessproof.world import HOLDS, Kind
 
 CURLY = frozenset("‘’‚‛“”„‟")
 MISSPELT = 0.75  # how alike two names are of which one may be the other misspelt: tiem and time

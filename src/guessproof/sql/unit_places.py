@@ -3,7 +3,7 @@
 Rows by places: the weights of one unit's rows, over all groups and places, are scaled so that they add up to
 `max_rows` at most. They are whole numbers of so many parts of a row, cut towards 0, so that the bound holds exactly.
 With W and W′ the weights of a unit before and after, the number below a value less the rank that is aimed at, α times
-the number of all, moves by max(α, 1 − α)·W at most when it comes, and by max(W, W′) when it changes (theory §12).
+the number of all, moves by max(α, 1 − α)·W at most when it comes, and by max(W, W′) when it changes (theory §16).
 
 Levels: of all pairs of a group and a level that a unit has, as many count as the bound says: those with most rows.
 """

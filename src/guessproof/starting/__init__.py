@@ -1,7 +1,15 @@
 """A first plan: templates, ready attackers, presets and a helper for priors. Only a table's schema is ever read."""
 
 from guessproof.starting.origin import find_table
-from guessproof.starting.start import Wishes, check_plan_path, first_plan, pick_table, read_schema, write_plan
+from guessproof.starting.start import (
+    Wishes,
+    check_plan_path,
+    first_plan,
+    lacks_names,
+    pick_table,
+    read_schema,
+    write_plan,
+)
 from guessproof.starting.templates import TEMPLATES
 
 __all__ = [
@@ -10,6 +18,7 @@ __all__ = [
     "check_plan_path",
     "find_table",
     "first_plan",
+    "lacks_names",
     "pick_table",
     "read_schema",
     "write_plan",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from guessproof.sql.declared import number_of
 from guessproof.starting.helpers import believed
 from guessproof.starting.questions import AVERAGE, COUNT, Answers, next_question, several_rows
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
+from guessproof.world import label_of
 
 
 def plan_text(answers: Answers, *, name: str, origin: Mapping[str, str], called: str = "t") -> str:
@@ -81,8 +84,10 @@ def _sql(answers: Answers, column: str, called: str) -> str:
     if answers.get("asked") == AVERAGE:
         return select(f"AVG({own}) AS mean_{slug(column)}", name=called)
     if answers.get("asked") == COUNT:
-        counted = str(answers.get("counted", "?")).replace("'", "''")
-        return select(f"{counted_once} AS n", f"WHERE {own} = '{counted}'", called)
+        counted = str(answers.get("counted", "?"))
+        quoted = "'" + counted.replace("'", "''") + "'"
+        value = counted if _are_numbers([counted, *answers.get("levels", ())]) else quoted
+        return select(f"{counted_once} AS n", f"WHERE {own} = {value}", called)
     return select(f"{own}, {counted_once} AS n", f"GROUP BY {own}", called)
 
 
@@ -92,7 +97,8 @@ def _column(answers: Answers, column: str) -> str:
         low, high = answers["bounds"]
         rows.append(pair("bounds", f"[{_shown(low)}, {_shown(high)}]"))
     if "levels" in answers:
-        rows.append(pair("levels", f"[{', '.join(map(toml_text, answers['levels']))}]"))
+        levels = answers["levels"]
+        rows.append(pair("levels", f"[{', '.join(levels if _are_numbers(levels) else map(toml_text, levels))}]"))
     if "belief" in answers:
         belief = believed(answers["belief"])
         rows.append(pair("prior", belief.toml, belief.comment))
@@ -101,6 +107,12 @@ def _column(answers: Answers, column: str) -> str:
         inside = ", ".join(f"{toml_key(level)} = {share:.12g}" for level, share in shares.items())
         rows.append(pair("prior", f"{{ categorical = {{ {inside} }} }}", "What somebody thinks beforehand."))
     return table(f"columns.{toml_key(column)}", *rows)
+
+
+def _are_numbers(levels: Sequence[str]) -> bool:
+    """Whether these are numbers as a column of numbers holds them; a code like 007 is a text."""
+    numbers = [number_of(level) for level in levels]
+    return all(n is not None and math.isfinite(n) and label_of(n) == v for n, v in zip(numbers, levels, strict=True))
 
 
 def _attacker(answers: Answers, column: str) -> str:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from guessproof.errors import ParameterError, PriorError
 from guessproof.names import suggest_name
-from guessproof.world.priors import QUARTILE, read_half
+from guessproof.world import QUARTILE, read_half
 
 _NO_IDEA = ("no idea", "unknown", "nothing")
 

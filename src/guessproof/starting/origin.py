@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from guessproof.addresses import is_address, is_elsewhere, local_path
 from guessproof.engines.base import SparkSource
 from guessproof.engines.files import is_text_table
 from guessproof.errors import ParameterError
 from guessproof.plan.places import hide_secrets
-from guessproof.plan.plan import is_elsewhere
 
 Table = str | SparkSource
 _ENV = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -34,7 +34,9 @@ def find_table(source: str | None, engine: str | None, remote: str | None) -> Ta
         problem = "names a database" if is_elsewhere(source) else "a password must not stand in a plan"
         remedy = "name files or a folder, or leave it out for a table of the catalogue"
         raise ParameterError("source", hide_secrets(source), problem, remedy)
-    return SparkSource(source, remote)
+    if source is None or remote is not None or is_address(source):
+        return SparkSource(source, remote)
+    return SparkSource(str(local_path(source, Path())), None)
 
 
 def is_told(table: Table | None) -> bool:
@@ -81,4 +83,4 @@ def path_beside(table: str, plan: Path) -> str:
 
 def _is_far(table: Table | None) -> bool:
     """Whether a path is one of the cluster's, to be left as it is."""
-    return isinstance(table, SparkSource) and (table.remote is not None or "://" in (table.files or ""))
+    return isinstance(table, SparkSource) and (table.remote is not None or is_address(table.files or ""))

@@ -152,9 +152,10 @@ def _shares(question: Question, words: str, answers: Answers, __: Sequence[str])
     parts = [part.strip() for part in words.split(",") if part.strip()]
     found: dict[str, float] = {}
     for place, part in enumerate(parts):
-        named = next((level for level in sorted(levels, key=len, reverse=True) if part.startswith(level)), None)
+        told = (level for level in sorted(levels, key=len, reverse=True) if re.match(rf"{re.escape(level)}\s+\S", part))
+        named = next((level for level in told if _numbers(part.removeprefix(level))), None)
         name = named if named is not None else levels[place] if place < len(levels) else None
-        number = _numbers(part.removeprefix(name or ""))
+        number = _numbers(part.removeprefix(named or ""))
         if name is None or name in found or len(number) != 1 or number[0] < 0:
             raise ParameterError(question.id, words, "is not a share for each value", _shares_remedy(levels))
         found[name] = number[0] / 100 if "%" in words else number[0]

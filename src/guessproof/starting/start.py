@@ -20,6 +20,7 @@ from guessproof.starting.writing import note
 
 MOST_NAMES = 40  # of tables, in one message
 _NAMING = re.compile(r"(^|_)(id|ID|key)$|[a-z]I[dD]$")  # a number that says whose a row is, and no more
+_EXAMPLES = ("NAME", "NAME2")  # stand for columns whose names are not known
 _FITTING = {"number": ("number",), "label": ("text", "boolean", "time", "other")}
 
 
@@ -46,6 +47,8 @@ def pick_table(source: Table, wanted: str | None) -> str:
         return "t"
     if not names:
         raise SourceError(_nothing(source))
+    if own_file(source) is not None and (len(names) == 1 or "t" in names):  # one that needs not be named
+        return "t" if "t" in names else _usable(names[0], "table")
     shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
     raise ParameterError("table", LEFT_OUT, f"the database has {shown}", f"say which one: --table {quote(names[0])}")
 
@@ -101,12 +104,26 @@ def first_plan(
         problem = "a location is judged by where people are likely to be"
         raise PriorError("prior", wishes.prior, problem, 'say "half between 10 and 30", or leave it out')
     told = is_told(table)
-    columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
+    unnamed = lacks_names(wishes, table, schema)
+    columns = template.usual if template.from_paper else _EXAMPLES[: len(template.kinds)]
+    if not (unnamed or template.from_paper):
+        named = _columns(template, wishes.columns, schema, told)
+        unnamed, columns = named is None, named or columns
     name = name_data(table, called, template.name)
     person = None if wishes.person is None else _person(wishes.person, columns, schema, told)
     times = frozenset(column for column, kind in (schema or {}).items() if kind == "time")
-    draft = Draft(name, write_origin(table, name, plan), columns, attacker, preset, belief, called, times, person)
+    draft = Draft(
+        name, write_origin(table, name, plan), columns, attacker, preset, belief, called, times, person, unnamed
+    )
     return _text(template, draft, schema if told else None, plan)
+
+
+def lacks_names(wishes: Wishes, table: Table | None, schema: Mapping[str, str] | None) -> bool:
+    """Whether a column would have to be picked from the first line of a text file, which may be a record."""
+    template = _template(wishes, schema)
+    if template.from_paper or wishes.columns or schema is None or is_told(table):
+        return False
+    return not all(name in schema for name in template.usual)
 
 
 def write_plan(path: Path, text: str, *, force: bool = False, table: Table | None = None) -> None:
@@ -143,8 +160,8 @@ def _refuse(template: Template, field: str, value: Any, why: str) -> None:
 
 def _columns(
     template: Template, wanted: Sequence[str], schema: Mapping[str, str] | None, told: bool
-) -> tuple[str, ...]:
-    """The columns that are asked about. The first line of a text file may be a record: then it is not `told`."""
+) -> tuple[str, ...] | None:
+    """The columns that are asked about; None where several would do. A text file's are not `told`: not repeated."""
     needed = len(template.kinds)
     if wanted and len(wanted) != needed:
         problem = f"the template {template.name} is about {needed} column{'s' if needed > 1 else ''}"
@@ -155,10 +172,6 @@ def _columns(
         return tuple(_usable(named_column(name, schema, told)) for name in wanted)
     if all(name in schema for name in template.usual):
         return template.usual
-    if not told:
-        option = " ".join("--column NAME" for _ in range(needed))
-        problem = "a text file does not say whether its first line holds names or a record, so it is not repeated"
-        raise ParameterError("column", LEFT_OUT, problem, f"say which column is asked about, with {option}")
     fitting = [name for name, kind in schema.items() if kind in _FITTING[template.kinds[0]]]
     fitting.sort(key=lambda name: _NAMING.search(name) is not None)
     every = list(schema)
@@ -166,10 +179,7 @@ def _columns(
     if len(found) < needed:
         raise ParameterError("table", every, f"has fewer than {needed} columns", "choose another template")
     if len(found) > needed and not (template.kinds[0] == "number" and fitting):
-        # a csv file does not say what its columns hold, and labels are rarely all alike
-        shown = ", ".join(every[:12]) + (", …" if len(every) > 12 else "")
-        option = " ".join("--column NAME" for _ in range(needed))
-        raise ParameterError("column", LEFT_OUT, f"the table has {shown}", f"say which is asked about, with {option}")
+        return None  # a csv file does not say what its columns hold, and labels are rarely all alike
     return tuple(_usable(name) for name in found[:needed])
 
 
@@ -205,8 +215,12 @@ def _text(template: Template, draft: Draft, schema: Mapping[str, str] | None, pl
         note("Nothing in this file may come from the table itself: what is written here is not protected."),
         note(f"Then run: guessproof choose {plan.name}"),
     ]
-    others = [name for name in schema or {} if name not in draft.columns]
+    if draft.unnamed and schema is None:
+        opening.append(
+            note("No column is named here: line 1 of a text file may hold names or a record, so it is not copied.")
+        )
+    others = [name for name in schema or {} if draft.unnamed or name not in draft.columns]
     if others:
         shown = ", ".join(others[:20]) + (", …" if len(others) > 20 else "")
-        opening.append(note(f"Other columns of the table: {shown}."))
+        opening.append(note(f"{'Columns' if draft.unnamed else 'Other columns'} of the table: {shown}."))
     return "\n\n".join(["\n".join(opening), *template.write(draft)]) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from guessproof.plan.checks import UNNAMED
 from guessproof.plan.refusals import describe_blank
 from guessproof.starting.helpers import Preset, ReadyAttacker, WrittenBelief
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
@@ -30,6 +31,7 @@ class Draft:
     table: str = "t"
     times: frozenset[str] = frozenset()  # columns that hold dates or times
     person: str | None = None  # the column that says whose row it is, where a person may have several
+    unnamed: bool = False  # the names of its columns are not known: a blank, and NAME in examples
 
     @property
     def counted(self) -> str:
@@ -39,6 +41,16 @@ class Draft:
     def select(self, what: str, rest: str = "") -> str:
         """A question to the table."""
         return select(what, rest, self.table)
+
+    def key(self, name: str) -> str:
+        """The key of a column in the plan."""
+        return toml_key(UNNAMED[self.columns.index(name)] if self.unnamed else name)
+
+    def question(self, sql: str, comment: str = "The question.") -> str:
+        """The key that holds the question, or a blank with that question as an example."""
+        if self.unnamed:
+            return pair("sql", BLANK, comment, f"Fill in the question, as: {toml_text(sql)}")
+        return pair("sql", toml_text(sql), comment)
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,7 @@ def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -
     prior, bounds = (_EVENLY, "[1920-01-01, 2025-12-31]") if timely else (prior, _range_of(name))
     asked = f"Fill in: {describe_blank(('columns', name, 'bounds'))}. As: {bounds}"
     believed = "" if draft.person is not None else _prior(draft, name, prior)
-    return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), believed)
+    return _column(draft, name, pair("bounds", BLANK, asked), believed)
 
 
 _NORTH, _EAST = ("lat", "latitude"), ("lon", "lng", "longitude")
@@ -109,7 +121,7 @@ def _range_of(name: str) -> str:
 def _labels(draft: Draft, name: str) -> str:
     asked = f'Fill in: {describe_blank(("columns", name, "levels"))}. As: ["yes", "no"]; numbers without quotes: [1, 2]'
     believed = "" if draft.person is not None else _prior(draft, name, _SHARES)
-    return table(f"columns.{toml_key(name)}", pair("levels", BLANK, asked), believed)
+    return _column(draft, name, pair("levels", BLANK, asked), believed)
 
 
 def _prior(draft: Draft, name: str, example: str) -> str:
@@ -118,11 +130,18 @@ def _prior(draft: Draft, name: str, example: str) -> str:
     return pair("prior", BLANK, f"Fill in: {describe_blank(('columns', name, 'prior'))}.", example)
 
 
-def _key_column(name: str) -> str:
+def _column(draft: Draft, name: str, *rows: str) -> str:
+    asked = (
+        f"Fill in: {describe_blank(('columns', UNNAMED[0]))}; it is {name} in the examples." if draft.unnamed else ""
+    )
+    return "\n".join(filter(None, (note(asked), table(f"columns.{draft.key(name)}", *rows))))
+
+
+def _key_column(draft: Draft, name: str) -> str:
     asked = describe_blank(("columns", name, "levels"))
     bins = "Of a number or a date write edges instead, as edges = [0, 18, 65] or [2026-01-01, 2026-02-01]."
     levels = pair("levels", BLANK, f"Fill in: {asked}. Each is one row of the answer.", bins)
-    return table(f"columns.{toml_key(name)}", levels)
+    return _column(draft, name, levels)
 
 
 def _attacker(draft: Draft, goal: str, example: str, knows: str, place: str = "") -> str:
@@ -163,7 +182,7 @@ def _average(draft: Draft) -> list[str]:
     goal, knows = toml_text(f"{goal_name(name)} within {near}"), f"{{ {toml_key(name)} = {known} }}"
     return [
         _data(draft, "values", _VALUES, rows),
-        table("query", pair("sql", toml_text(sql), "The question.")),
+        table("query", draft.question(sql)),
         _numbers(draft, name),
         _attacker(draft, BLANK, goal, knows) if draft.person is None else _ratios(draft),
         *_ending(draft),
@@ -178,7 +197,7 @@ def _count(draft: Draft) -> list[str]:
         _data(draft, "values", _VALUES),
         table("query", pair("sql", BLANK, f"Fill in the question, as: {example}")),
         _labels(draft, name),
-        _attacker(draft, goal, "", knows) if draft.person is None else _ratios(draft),
+        _attacker(draft, BLANK if draft.unnamed else goal, goal, knows) if draft.person is None else _ratios(draft),
         *_ending(draft),
     ]
 
@@ -190,7 +209,7 @@ def _location(draft: Draft) -> list[str]:
     asked, knows = f"Fill in the question, as: {toml_text(sql)}", f"{{ {toml_key(one)} = [10, 40] }}"
     place = pair(
         "at",
-        f"{{ {toml_key(one)} = {BLANK}, {toml_key(two)} = {BLANK} }}",
+        f"{{ {draft.key(one)} = {BLANK}, {draft.key(two)} = {BLANK} }}",
         "Fill in a hypothetical true place: the limit holds there. Without this line it holds wherever somebody is, if",
         "both priors are normal; finding the worst place can take a minute.",
     )
@@ -232,8 +251,8 @@ def _survey(draft: Draft) -> list[str]:
     sql = draft.select(f"{sql_name(name)}, {draft.counted} AS n", f"GROUP BY {sql_name(name)}")
     return [
         _data(draft, "records", _RECORDS),
-        table("query", pair("sql", toml_text(sql), "The question.")),
-        _key_column(name),
+        table("query", draft.question(sql)),
+        _key_column(draft, name),
         _ratios(draft),
         *_ending(draft),
     ]
@@ -250,8 +269,8 @@ def _membership(draft: Draft) -> list[str]:
     sql = draft.select(f"{sql_name(name)}, {draft.counted} AS n", f"GROUP BY {sql_name(name)}")
     return [
         _data(draft, "records", _RECORDS),
-        table("query", pair("sql", toml_text(sql), "The question: how many there are of each.")),
-        _key_column(name),
+        table("query", draft.question(sql, "The question: how many there are of each.")),
+        _key_column(draft, name),
         _profile(draft, "fixed_value", value, _RATIOS, steps, *asked, who=who),
         *_ending(draft),
     ]
@@ -271,7 +290,7 @@ def _covid_count(draft: Draft) -> list[str]:
     return [
         note("Kazan & Reiter, Example 1: counts of people diagnosed with COVID-19. Being in the table is the secret."),
         _data(draft, "records", _RECORDS),
-        table("query", pair("sql", toml_text(sql), "The question.")),
+        table("query", draft.question(sql)),
         table("columns.age_group", pair("levels", _AGES, _AGES_NOTE)),
         table("risk", pair("fixed_value", f"{{ q = 1, absolute = 0.25, relative = {draft.preset.relative:g} }}", why)),
         *_ending(draft, "geometric"),
@@ -288,7 +307,7 @@ def _covid_survey(draft: Draft) -> list[str]:
     return [
         note("Kazan & Reiter, Example 2: a survey of 5% of a community. What somebody answered is the secret."),
         _data(draft, "records", _RECORDS),
-        table("query", pair("sql", toml_text(sql), "The question.")),
+        table("query", draft.question(sql)),
         table("columns.age_group", pair("levels", _AGES, _AGES_NOTE)),
         table("columns.had_covid", pair("levels", '["yes", "no"]')),
         table("risk", pair("fixed_inclusion", profile, why)),

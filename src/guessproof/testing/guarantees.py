@@ -12,7 +12,7 @@ from guessproof.errors import MetricError
 from guessproof.guarantee import Guarantee, guarantee_from_dict, guarantee_to_dict, total
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, Measurement
 from guessproof.testing.variants import UNIT, Row, Told, Variants, list_groups, whole_number
-from guessproof.world.line_form import Metric
+from guessproof.world import Metric
 
 
 def find_excesses(question: AnalyzedQuery, table: Variants, told: Sequence[Told]) -> Iterator[str]:

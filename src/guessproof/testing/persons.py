@@ -30,7 +30,7 @@ COLUMNS = {
 }
 AGGREGATES = (
     *("COUNT(*)", "COUNT(x)", "COUNT(DISTINCT id)", "COUNT(DISTINCT id) FILTER (WHERE y > 0)", "SUM(x)", "SUM(y)"),
-    *("SUM(x) FILTER (WHERE y > 3)", "SUM(x * y)", "AVG(x)", "MIN(x)", "MAX(y)"),
+    *("SUM(x) FILTER (WHERE y > 3)", "SUM(x * y)", "AVG(x)", "AVG(y) FILTER (WHERE x < 20)", "MIN(x)", "MAX(y)"),
 )
 TOGETHER = ", ".join(f"{aggregate} AS a{i}" for i, aggregate in enumerate(AGGREGATES))
 UNITS = (Persons("id", 3), Persons("id", 1), Persons("id", 2, 1), Persons("id", 50))
@@ -125,6 +125,9 @@ def person_adds(question: AnalyzedQuery, index: int, rows: list[Row]) -> dict[tu
     cells = {g: _cell(measurement, found, step) for g, found in groups.items()}
     if measurement.kind not in ("count", "sum"):
         return cells
+    if measurement.contribution.weighted:
+        weight = min(Fraction(1), Fraction(unit.max_rows, max(sum(map(len, groups.values())), 1)))
+        return {g: int(v / step * weight) * step for g, v in cells.items()}
     if total.high is not None and total.low is not None:
         low, high = -(-Fraction(total.low) // step) * step, Fraction(total.high) // step * step
         cells = {g: min(max(v, low), high) for g, v in cells.items()}

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from guessproof import __version__
+from guessproof.plan.plan import LARGEST_PLAN
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed
 from guessproof.web.desks import is_desk
 from guessproof.web.meanings import MOST_EPSILON
@@ -106,7 +107,7 @@ class PlanText(BaseModel):
     """A plan file."""
 
     model_config = ConfigDict(extra="forbid")
-    toml: str = Field(max_length=2_000_000)
+    toml: str = Field(max_length=LARGEST_PLAN)
 
 
 class StateBody(BaseModel):

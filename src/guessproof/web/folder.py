@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from guessproof.engines.files import FORMS
+from guessproof.addresses import FORMS, is_address, is_elsewhere, local_path
 from guessproof.errors import GuessproofError
+from guessproof.outputs import list_files
 from guessproof.plain import plain
-from guessproof.plan.plan import is_elsewhere
 from guessproof.web.refusals import WebError
 
 UPLOADED = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")  # no databases: they can hold more than tables
 MOST_FILES = 200
 MOST_UPLOADS = 16
+Remote = tuple[Any, Any]  # where Spark is (None: here), and what it reads there (None: a table of its catalogue)
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,14 @@ class Folder:
 
     root: Path
     uploads: Path
+    cluster: Remote | None = None  # what the page may read elsewhere: only what it was started with
 
     @classmethod
-    def opened(cls, root: Path) -> Folder:
+    def opened(cls, root: Path, cluster: Remote | None = None) -> Folder:
         """A folder with a private one for uploads beside it."""
         uploads = Path(tempfile.mkdtemp(prefix="guessproof-page-")).resolve()
         os.chmod(uploads, 0o700)
-        return cls(root.resolve(), uploads)
+        return cls(root.resolve(), uploads, cluster)
 
     def close(self) -> None:
         """Delete what was uploaded."""
@@ -64,18 +66,22 @@ class Folder:
     def source_of(self, source: str) -> str:
         """A source as an engine opens it."""
         self.check({"data": {"source": source}})
-        return source if is_elsewhere(source) else str(self.place_of(source) / source)
+        return source if is_elsewhere(source) else str(local_path(source, self.place_of(source)))
 
     def check(self, tables: Mapping[str, Any]) -> None:
-        """Refuse a plan that names a file outside; links that lead outside are outside."""
+        """Refuse a plan that names a file outside; folders, patterns and links that lead outside are outside."""
         data = tables.get("data")
         source = data.get("source") if isinstance(data, Mapping) else None
+        cluster = remote_of(data) if isinstance(data, Mapping) else None
+        if cluster is not None and cluster != self.cluster:
+            problem = "this page was not started with what Spark is to read elsewhere"
+            raise WebError(422, problem, "start guessproof serve with a plan that names it", "data.source")
         place = self.place_of(source) if isinstance(source, str) else self.root
         for key, path in _paths(tables):
             home = self.root if key == "release.ledger" else place
-            if is_elsewhere(path):
+            if is_elsewhere(path) or (cluster is not None and key == "data.source"):
                 continue
-            if "\0" in path or not _inside(home / path, home):
+            if "\0" in path or not _inside(local_path(path, home), home):
                 problem = f"{plain(path)!r} lies outside the folder that was opened"
                 raise WebError(422, problem, "start guessproof serve in a folder that holds it", key)
 
@@ -128,9 +134,18 @@ def is_upload(name: str) -> bool:
     return name.lower().endswith(UPLOADED)
 
 
+def remote_of(data: Mapping[str, Any]) -> Remote | None:
+    """Where Spark reads something that is no file of this machine, and what; None for all other sources."""
+    source, remote = data.get("source"), data.get("remote")
+    if data.get("engine") != "spark" or (remote is None and source is not None and not is_address(str(source))):
+        return None
+    return remote, source
+
+
 def _inside(path: Path, home: Path) -> bool:
+    """Whether a path, and every file that a folder or a pattern stands for, is in a folder after all links."""
     try:
-        return path.resolve().is_relative_to(home)
+        return all(file.is_relative_to(home) for file in (path.resolve(), *list_files(path)))
     except (OSError, RuntimeError, ValueError):
         return False
 

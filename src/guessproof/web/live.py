@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
 
@@ -16,17 +18,18 @@ import numpy as np
 
 from guessproof.calculate import Limits
 from guessproof.choosing import Chooser
-from guessproof.errors import GuessproofError, InfeasibleError
+from guessproof.errors import GuessproofError, InfeasibleError, ParameterError
 from guessproof.exposure import Exposure
-from guessproof.exposure.exposure import Learnt
 from guessproof.exposure.views import AttackView, lowered
 from guessproof.plan import Plan
-from guessproof.risk.bracket import Bracket
-from guessproof.risk.curve import Curve
+from guessproof.risk import Bracket, Curve
 
 HOW = "read off a curve that errs on the safe side; the final number follows"
 FIRST, KNOTS = 14, 36  # knots of a ladder: when it is first shown, and when it is done
-ATTACKS = 8  # of its knots at which an attack is looked for: each takes as long as a bound
+POINTS = 41  # where a curve is drawn
+ENOUGH, BELIEVED = 0.7, 0.85  # a chart ends where so much is gained or believed
+LITTLE = 1e-4  # of the ε at the first point: nothing is learnt there yet
+PAST = 1.02  # how far a chart goes on
 FLAT, HIGH, SURE = 1e-3, 0.5, 0.85  # gains too small to tell apart; a gain and a belief beyond which nobody asks
 LEAST, MOST = 1e-4, 200.0  # ε between which a ladder is looked for
 LOW_GAINS = 0.1  # how much a ratio of two gains counts beside their difference: limits are dragged by ratios
@@ -64,14 +67,7 @@ class Ladder:
         for epsilon in _next(knots):
             knots[epsilon] = _knot(exposure, epsilon, both)
             if told is not None:
-                told(cls.through(knots), len(knots) / (KNOTS + ATTACKS))
-        found = sorted(knots)
-        known = any(knot.reached for knot in knots.values())  # by those who proved the bounds
-        places = [] if known else np.linspace(0, len(found) - 1, ATTACKS).round().astype(int).tolist()
-        for count, place in enumerate(places, 1):
-            knots[found[place]] = _attacked(exposure, knots[found[place]])
-            if told is not None:
-                told(cls.through(knots), (len(knots) + count) / (len(knots) + ATTACKS))
+                told(cls.through(knots), len(knots) / KNOTS)
         return cls.through(knots)
 
     @classmethod
@@ -152,11 +148,6 @@ def _knot(exposure: Exposure, epsilon: float, both: bool) -> Knot:
     return Knot(epsilon, rise, move, belief, float(risen.attack))
 
 
-def _attacked(exposure: Exposure, knot: Knot) -> Knot:
-    risen, _ = exposure.attacked(knot.epsilon, False, exposure.advantage(knot.epsilon), None)
-    return replace(knot, reached=float(risen.attack))
-
-
 def _rising(values: list[float]) -> tuple[float, ...]:
     return tuple(float(v) for v in np.maximum.accumulate(values))
 
@@ -175,6 +166,20 @@ class Scaled:
     def posterior(self, epsilon: float) -> float:
         """At most so much is believed."""
         return self.curve.posterior(self.factor * epsilon)
+
+    def reached(self, epsilon: float) -> float:
+        """What an attack reaches at this ε."""
+        return self.curve.rise.reached(self.factor * epsilon) if epsilon else 0.0
+
+    @cached_property
+    def places(self) -> list[float]:
+        """Where the curve is drawn: evenly, up to where most is gained or believed."""
+        ends = [self.curve.epsilon(advantage=ENOUGH)]
+        with suppress(GuessproofError):  # without a prior there is no belief, and some beliefs are high from the start
+            ends.append(self.curve.epsilon(posterior=BELIEVED))
+        found = [end for end in ends if 0 < end < math.inf]
+        end = min(found) * PAST if found else self.curve.points(2)[-1][0]
+        return np.linspace(0, end / self.factor, POINTS).tolist()
 
     def largest(self, limits: Limits) -> float:
         """An ε that keeps the limits."""
@@ -195,17 +200,19 @@ def curve_of(exposure: Exposure) -> Scaled | None:
     """The curve where one view says it all, not yet made."""
     first = exposure.views[0] if not exposure.attacker.alternatives else None
     if isinstance(first, AttackView) and first.tight and not first.rounding and first.factor > 0:
-        return Scaled(Curve(first.attack), first.factor)
+        with suppress(ParameterError):  # a partly known prior has no curve beside bounds
+            return Scaled(Curve(first.attack), first.factor)
     return None
 
 
 def prepared(found: Scaled, both: bool) -> Scaled:
-    """The pieces of a curve made now, where they are waited for anyway."""
-    for piece in ("rise", "believed", *(("fall",) if both else ())):
-        try:
-            getattr(found.curve, piece)
-        except GuessproofError:  # without a prior there is no belief
-            continue
+    """The answers of a curve that are drawn, found now, where they are waited for anyway."""
+    for epsilon in found.places:
+        found.advantage(epsilon, False)
+        if both:
+            found.advantage(epsilon, True)
+        with suppress(GuessproofError):  # without a prior there is no belief
+            found.posterior(epsilon)
     return found
 
 
@@ -214,10 +221,6 @@ class LiveExposure(Exposure):
     """An exposure that looks its answers up."""
 
     beliefs: Beliefs | None = field(default=None, repr=False, compare=False)
-
-    def attacked(self, epsilon: float, both: bool, risen: Bracket, believed: Bracket | None) -> Learnt:
-        """As they are: whoever drags does not wait for an attack."""
-        return risen, believed
 
     def advantage(self, epsilon: float, both: bool = False) -> Bracket:
         """How far his belief can rise at most."""

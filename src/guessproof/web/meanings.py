@@ -8,8 +8,8 @@ from typing import Any
 from guessproof.errors import GuessproofError
 from guessproof.explain import Explanation, explain
 from guessproof.meaning import Meaning, meaning
-from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, margin, percent_up, up
+from guessproof.risk import Bracket
+from guessproof.rounded import down, margin, near, percent_up, up
 from guessproof.web.folder import Folder
 from guessproof.web.outcomes import people
 from guessproof.web.pictures import before_of
@@ -69,7 +69,7 @@ def _or_none(ask: Any) -> Any:
 
 
 def _calculated(epsilon: float, gained: float, believed: float | None, before: float | None, factor: float) -> Json:
-    told = {"noise_scale": f"{1 / epsilon:.6g}", "errors": "", "limits": []}
+    told = {"noise_scale": near(1 / epsilon, 6), "errors": "", "limits": []}
     return {**_common(epsilon, gained, believed, before, factor), **told}
 
 
@@ -82,7 +82,7 @@ def _planned(found: Meaning, before: float | None, factor: float) -> Json:
         {"name": k.name, "side": k.side, "epsilon": _edge(k.epsilon, k.side), "how": k.how, "kept": k.kept}
         for k in found.limits
     ]
-    scales = [f"{n.scale:.6g}" for n in found.noises[:1]]
+    scales = [near(n.scale, 6) for n in found.noises[:1]]
     told = {"noise_scale": "".join(scales), "errors": "; ".join(errors), "limits": limits}
     return {**_common(found.epsilon, gained, believed, before, factor), **told}
 

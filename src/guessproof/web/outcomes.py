@@ -7,9 +7,8 @@ from typing import Any
 
 from guessproof.calculate import calculate
 from guessproof.choosing import Choice
-from guessproof.risk.bracket import Bracket
-from guessproof.risk.misjudged.odds import as_declared
-from guessproof.rounded import base_for, count, count_up, down, margin, misjudged_words, percent_up, up
+from guessproof.risk import Bracket, as_declared
+from guessproof.rounded import NO_LIMIT, base_for, count, count_up, down, margin, misjudged_words, near, percent_up, up
 from guessproof.web.states import CalculatorState
 
 Outcome = dict[str, Any]
@@ -24,7 +23,7 @@ def of_calculation(found: CalculatorState) -> Outcome:
         before = float(answer.belief.worst_prior)
     shown = {
         "epsilon": down(answer.epsilon),
-        "noise_scale": f"{answer.noise_scale:.6g}",
+        "noise_scale": near(answer.noise_scale, 6),
         "posterior": _percent(answer.belief),
         "advantage": _percent(answer.advantage),
         "prior_free_epsilon": down(answer.prior_free_epsilon),
@@ -51,7 +50,7 @@ def quick_calculation(
     epsilon: float, advantage: float, posterior: float | None, before: float | None, factor: float
 ) -> Outcome:
     """The same from a curve: every number on the private side."""
-    shown = {"epsilon": down(epsilon), "noise_scale": f"{1 / epsilon:.6g}" if epsilon > 0 else "inf"}
+    shown = {"epsilon": down(epsilon), "noise_scale": near(1 / epsilon, 6) if epsilon > 0 else NO_LIMIT}
     shown |= {"advantage": percent_up(advantage), "posterior": "" if posterior is None else percent_up(posterior)}
     return _finite(
         {
@@ -77,7 +76,7 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
         before = choice.prior
     elif choice.posterior is not None and choice.posterior.worst_prior is not None:
         before = float(choice.posterior.worst_prior)
-    table = choice.to_dict() if exact else {}
+    table = choice.to_dict(quick=True) if exact else {}
     return _finite(
         {
             "mode": "plan",
@@ -100,7 +99,7 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
             "prior": choice.prior,
             "before": before,
             "people": people(before, _bound(choice.posterior), choice.plan.prior_factor),
-            "changes": [{"what": c.what, "now": c.now, "then": c.then} for c in choice.changes],
+            "changes": [change.to_dict() for change in choice.changes],
             "explanation": choice.explanation,
             "prior_free_epsilon": choice.prior_free_epsilon,
             "shown": _shown(choice, exact),
@@ -112,7 +111,7 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
 def _shown(choice: Choice, exact: bool) -> dict[str, str]:
     found = {
         "epsilon": choice.shown_epsilon if choice.feasible else "",
-        "noise_scale": "" if choice.noise_scale is None else f"{choice.noise_scale:.6g}",
+        "noise_scale": "" if choice.noise_scale is None else near(choice.noise_scale, 6),
         "posterior": _percent(choice.posterior),
         "advantage": _percent(choice.advantage),
         "prior_free_epsilon": down(choice.prior_free_epsilon),

@@ -14,34 +14,32 @@ from guessproof.charts.profiles import epsilon_map
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.mechanisms import BEST, Mechanism
-from guessproof.risk.misjudged.odds import as_declared
-from guessproof.risk.profile import RiskProfile
-from guessproof.web.live import HIGH as HIGHEST_GAIN
-from guessproof.web.live import Beliefs, Ladder
+from guessproof.risk import RiskProfile, as_declared
+from guessproof.web.live import BELIEVED, HIGH, LITTLE, Beliefs, Ladder
 
 Row = dict[str, Any]
 Rows = dict[str, dict[str, list[Row]]]
-POINTS = 81
 USUAL = 0.95
-HIGH = 0.85  # a chart of beliefs ends where one is so high
 
 
 def gain_rows(beliefs: Beliefs) -> list[Row]:
     """Belief and advantage over ε, and what an attack reaches where one is known."""
-    end = _end(beliefs)
     rows: list[Row] = []
-    for e in _places(beliefs, end):
+    for e in _places(beliefs):
         row: Row = {"epsilon": e, "gain": 0.0 if e == 0 else beliefs.advantage(e, False)}
-        told = {"reached": reached(beliefs, e), "belief": _believed(beliefs, max(e, 1e-12 * end))}
+        told = {"reached": reached(beliefs, e), "belief": _believed(beliefs, e) if e else before_of(beliefs)}
         rows.append({**row, **{k: v for k, v in told.items() if v is not None}})
     return rows
 
 
-def _places(beliefs: Beliefs, end: float) -> list[float]:
+def _places(beliefs: Beliefs) -> list[float]:
     """Where a curve is drawn: evenly, or of a ladder both ends of every step."""
     if not isinstance(beliefs, Ladder):
-        return np.linspace(0, end, POINTS).tolist()
-    return [0.0, *(place for e in beliefs.epsilon if e <= end for place in (e, e * (1 + 1e-9)) if place <= end)]
+        return beliefs.places
+    grid = list(beliefs.epsilon)
+    enough = (e for e in grid if (_believed(beliefs, e) or 0) >= BELIEVED or beliefs.advantage(e, False) >= HIGH)
+    end = next(enough, grid[-1])
+    return [0.0, *(place for e in grid if e <= end for place in (e, e * (1 + 1e-9)) if place <= end)]
 
 
 def _believed(beliefs: Beliefs, epsilon: float) -> float | None:
@@ -57,34 +55,13 @@ def before_of(beliefs: Beliefs) -> float | None:
     """What may be believed today, at most, with the prior that is stated."""
     if isinstance(beliefs, Ladder) or beliefs.curve.attack.alternatives:
         return None
-    first = float(beliefs.curve.rise.epsilon[0]) / beliefs.factor
-    believed = _believed(beliefs, first)
+    believed = _believed(beliefs, LITTLE * beliefs.places[1])
     return None if believed is None else as_declared(believed, beliefs.curve.attack.prior_factor)
-
-
-def _end(beliefs: Beliefs) -> float:
-    enough = HIGH - 0.15
-    if isinstance(beliefs, Ladder):
-        grid, enough = list(beliefs.epsilon), HIGHEST_GAIN
-    elif beliefs.curve.attack.alternatives:
-        grid = np.geomspace(1e-3, 30, 60).tolist()
-    else:
-        grid = (beliefs.curve.rise.epsilon / beliefs.factor).tolist()
-    for e in grid:
-        if (_believed(beliefs, e) or 0) >= HIGH or beliefs.advantage(e, False) >= enough:
-            return float(e)
-    return float(grid[-1]) if len(grid) else 1.0
 
 
 def reached(beliefs: Beliefs, epsilon: float) -> float | None:
     """What an attack is known to reach at this ε or a smaller one; None where none is known."""
-    if isinstance(beliefs, Ladder):
-        return beliefs.attack(epsilon)
-    if beliefs.curve.attack.alternatives:
-        return None
-    rise = beliefs.curve.rise
-    place = int(np.searchsorted(rise.epsilon, beliefs.factor * epsilon, side="right")) - 1
-    return float(np.max(rise.value[: place + 1], initial=0.0))
+    return beliefs.attack(epsilon) if isinstance(beliefs, Ladder) else beliefs.reached(epsilon)
 
 
 def mechanism_of(choice: Choice | None, epsilon: float) -> Mechanism | None:

@@ -15,12 +15,11 @@ from guessproof.papers.beside import PublishedBeside, compare, published_bounds
 from guessproof.papers.judges.truth import solve_posterior
 from guessproof.papers.verdict import WORKS
 from guessproof.papers.verdicts import verdict
-from guessproof.risk.attack import Attack
+from guessproof.risk import Attack
 from guessproof.rounded import down
 from guessproof.web.folder import Folder
 from guessproof.web.states import Tables, has_data, read_calculation, read_state
-from guessproof.world.goals import Within
-from guessproof.world.line_form import LineMetric
+from guessproof.world import LineMetric, Within
 
 POINTS = 40
 HIGH = 0.9  # curves end where a belief is so high

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from guessproof.choosing import choose
+from guessproof.choosing.choice import BOUNDS
 from guessproof.errors import InfeasibleError, LedgerError
 from guessproof.ledger import Budget, Ledger, is_there
 from guessproof.ledger.amounts import shown
 from guessproof.plan import Plan
 from guessproof.releasing import release
 from guessproof.releasing.run import request_digest, which_release
-from guessproof.rounded import down, margin, up
+from guessproof.rounded import beside_error, down, margin, up
 from guessproof.web.desks import Offer
 from guessproof.web.refusals import WebError
 from guessproof.web.shop import Shop
@@ -99,14 +100,17 @@ def _shown(answer: Any) -> Json:
         {
             "group": {k: "(missing)" if v is None else str(v) for k, v in a.group.items()},
             "name": a.name,
-            "value": "none" if a.value is None else a.time or f"{a.value:.6g}",
+            "value": "none" if a.value is None else a.time or beside_error(a.value, a.error),
+            "nearest": "" if a.nearest in (None, a.value) else beside_error(a.nearest, a.error),
             "error": "" if a.error is None else f"{margin(a.error)}{' days' if a.time else ''}",
             "ranks": "" if a.ranks is None else f"{margin(a.ranks)} ranks",
             "confidence": f"{a.confidence:.0%}",
         }
         for a in answer.answers
     ]
-    return {"rows": rows, "charged": up(answer.epsilon), "left": down(answer.remaining.get("epsilon"))}
+    notes = [f"{answer.bias_note}."] if answer.bias_note is not None else []
+    notes += [BOUNDS] if BOUNDS in answer.assumptions else []
+    return {"rows": rows, "notes": notes, "charged": up(answer.epsilon), "left": down(answer.remaining.get("epsilon"))}
 
 
 def _book(plan: Plan) -> Ledger | None:

@@ -23,7 +23,7 @@ Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Message, Receive, Send], Awaitable[None]]
 
 COOKIE = "guessproof"
-LARGEST_BODY = 4 * 1024 * 1024
+LARGEST_BODY = 2 * 1024 * 1024
 LARGEST_UPLOAD = 512 * 1024 * 1024
 UPLOADS = "/api/uploads"
 OPEN = ("/api/login",)  # what answers without a token; the page itself holds nothing

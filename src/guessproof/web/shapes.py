@@ -14,13 +14,10 @@ from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.plan import Plan
 from guessproof.plan.goals import known_on
 from guessproof.releasing.answer import add_noise
-from guessproof.risk.attack import Attack
+from guessproof.risk import Attack
 from guessproof.web.folder import Folder
 from guessproof.web.states import Tables, has_data, read_calculation, read_state
-from guessproof.world.attributes import Attribute
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal
-from guessproof.world.line import LinePrior
+from guessproof.world import Attribute, Finite, Goal, LinePrior
 
 CELLS = 48  # of a number along the strips of labels
 HEIGHT = 300  # of a map; it is as wide as there is room

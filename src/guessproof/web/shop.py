@@ -1,4 +1,4 @@
-"""Everything behind the API: folder, processes, curves, tabs, and one lock before the ledger."""
+"""Everything behind the API: folder, processes, curves, tabs, and a lock each before curves and the ledger."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.choosing import Choice, asked
-from guessproof.choosing.budgets import budget_left
-from guessproof.choosing.chooser import shared
+from guessproof.choosing.budgets import budget_left, shared
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.sql import Asked
 from guessproof.web import pictures
 from guessproof.web.desks import Desks, Recent
-from guessproof.web.folder import Folder
+from guessproof.web.folder import Folder, remote_of
 from guessproof.web.live import Beliefs, LiveChooser
 from guessproof.web.outcomes import Outcome, of_choice, quick_calculation
 from guessproof.web.states import Tables, digest, has_data, read_calculation, read_state
@@ -42,11 +41,13 @@ class Shop:
     curves: Recent[WebJob] = field(default_factory=lambda: Recent[WebJob](24))
     questions: Recent[Asked] = field(default_factory=lambda: Recent[Asked](24))
     ledger_lock: threading.Lock = field(default_factory=threading.Lock)
+    curve_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def opened(cls, root: Path, start: Tables | None = None) -> Shop:
         """A shop in a folder."""
-        folder = Folder.opened(root)
+        started_with = (start or {}).get("data")
+        folder = Folder.opened(root, None if started_with is None else remote_of(started_with))
         return cls(folder, Workers(folder), start)
 
     def close(self) -> None:
@@ -59,7 +60,7 @@ class Shop:
     def curve(self, state: Tables) -> WebJob:
         """The curve of a state's attack: made once, in the background."""
         name = digest(state, without_limits=True)
-        with self.ledger_lock:
+        with self.curve_lock:  # not that of the ledger, which a release holds for as long as its query runs
             job = self.curves.get(name)
             if job is None or job.state == "stopped":
                 job = self.curves.put(name, self.workers.start("beliefs", state))

@@ -6,10 +6,10 @@ import os
 import re
 from typing import Any
 
+from guessproof.addresses import is_elsewhere
 from guessproof.choosing import asked
 from guessproof.engines.files import is_text_table
 from guessproof.errors import GuessproofError, SourceError
-from guessproof.plan.plan import is_elsewhere
 from guessproof.starting import pick_table, read_schema
 from guessproof.web.folder import Folder
 from guessproof.web.refusals import WebError, refusal_of

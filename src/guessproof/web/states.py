@@ -13,7 +13,7 @@ from guessproof.calculate import Limits
 from guessproof.errors import PlanError
 from guessproof.plan import Plan, plan_of
 from guessproof.plan.goals import known_on
-from guessproof.risk.attack import Attack
+from guessproof.risk import Attack
 from guessproof.web.folder import Folder
 from guessproof.web.refusals import WebError
 
@@ -36,7 +36,7 @@ def cleaned(state: Any, depth: int = 0) -> Any:
     """A state without what was left empty; a plan has no null."""
     if depth > DEEPEST:
         raise WebError(422, "the plan is nested too deeply", "write it flatter")
-    if isinstance(state, Mapping) and set(state) == {DATE}:
+    if depth and isinstance(state, Mapping) and set(state) == {DATE}:
         return _date(state[DATE])
     if isinstance(state, Mapping):
         return {str(k): cleaned(v, depth + 1) for k, v in state.items() if v is not None}
@@ -91,7 +91,7 @@ def read_calculation(state: Tables, folder: Folder) -> CalculatorState:
 
 
 def digest(state: Tables, *, without_limits: bool = False) -> str:
-    """A short name of a state; without what can be dragged, a name of its attack."""
+    """A short name of all that a state holds; without limits and targets, which can be dragged, of its attack."""
     state = cleaned(state)
     if without_limits:
         attacker = state.get("attacker")
@@ -99,7 +99,5 @@ def digest(state: Tables, *, without_limits: bool = False) -> str:
             kept = {k: v for k, v in attacker.items() if k not in ("advantage", "posterior", "odds")}
             state = {**state, "attacker": kept}
         state = {k: v for k, v in state.items() if k not in ("accuracy", "risk", "labels")}
-        if isinstance(state.get("release"), Mapping):
-            state["release"] = {k: v for k, v in state["release"].items() if k in ("mechanism", "times")}
     text = json.dumps(state, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:24]

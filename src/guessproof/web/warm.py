@@ -2,7 +2,7 @@
 
 from guessproof.choosing import choose
 from guessproof.choosing.budgets import budget_left
-from guessproof.risk.curve import Curve
+from guessproof.risk import Curve
 from guessproof.web.live import beliefs_of
 from guessproof.web.outcomes import of_choice
 from guessproof.web.work import KINDS

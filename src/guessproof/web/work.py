@@ -48,7 +48,7 @@ def _drawn(outcome: dict[str, Any], choice: Any) -> dict[str, Any]:
 def make_beliefs(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """The curve from which answers are looked up; None where nobody attacks."""
     from guessproof.choosing import Chooser, asked
-    from guessproof.risk.curve import Curve
+    from guessproof.risk import Curve
     from guessproof.web.live import FIRST, Ladder, Scaled, beliefs_of, prepared
 
     if not has_data(state):

@@ -11,13 +11,12 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
+from guessproof import world
 from guessproof.errors import GoalError, GuessproofError
-from guessproof.risk.attack import Attack
+from guessproof.risk import Attack
 from guessproof.web.folder import Folder
 from guessproof.web.states import Tables, cleaned, has_data, read_calculation
-from guessproof.world import goals
-from guessproof.world.attributes import Attribute
-from guessproof.world.formulas import FUNCTIONS, Formula, FormulaInside, FormulaWithin
+from guessproof.world import FUNCTIONS, Attribute, Formula, FormulaInside, FormulaWithin
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 ORDER = ("data", "tables", "query", "queries", "columns", "prior", "attacker", "risk", "accuracy", "release", "labels")
@@ -125,13 +124,13 @@ def _formula(formula: Formula, names: Mapping[str, str]) -> str:
     return repr(own).replace("^", "**")
 
 
-def _goal(goal: goals.Goal, names: Mapping[str, str]) -> str:
-    if isinstance(goal, goals.Not):
+def _goal(goal: world.Goal, names: Mapping[str, str]) -> str:
+    if isinstance(goal, world.Not):
         return f"~({_goal(goal.part, names)})"
-    if isinstance(goal, goals.And | goals.Or):
-        sign = " & " if isinstance(goal, goals.And) else " | "
+    if isinstance(goal, world.And | world.Or):
+        sign = " & " if isinstance(goal, world.And) else " | "
         return sign.join(f"({_goal(part, names)})" for part in goal.parts)
-    if isinstance(goal, goals.Near):
+    if isinstance(goal, world.Near):
         members = ", ".join(names[a.name] for a in goal.members)
         return f"gp.near([{members}], {goal.radius!r}, by={goal.by!r})"
     if isinstance(goal, FormulaWithin):
@@ -140,12 +139,12 @@ def _goal(goal: goals.Goal, names: Mapping[str, str]) -> str:
     if isinstance(goal, FormulaInside):
         return f"gp.inside({_formula(goal.formula, names)}, ({goal.low!r}, {goal.high!r}))"
     name = names[goal.attribute.name]
-    if isinstance(goal, goals.Within):
+    if isinstance(goal, world.Within):
         size = repr(goal.radius) if goal.radius is not None else f"percent={goal.percent!r}"
         return f"gp.within({name}, {size})"
-    if isinstance(goal, goals.Among):
+    if isinstance(goal, world.Among):
         return f"gp.among({name}, {list(goal.values)!r})"
-    if isinstance(goal, goals.Inside):
+    if isinstance(goal, world.Inside):
         return f"gp.inside({name}, {', '.join(repr(tuple(pair)) for pair in goal.intervals)})"
     return f"gp.exactly({name})"
 
@@ -156,7 +155,7 @@ def as_command(state: Tables, folder: Folder) -> str | None:
         return "guessproof choose plan.toml"
     found = read_calculation(state, folder)
     attack, limits = found.attack, found.limits
-    if attack.several is not None or isinstance(attack.goal, goals.Compound) or attack.prior_factor != 1:
+    if attack.several is not None or isinstance(attack.goal, world.Compound) or attack.prior_factor != 1:
         return None
     attribute, wanted = attack.attribute, found.plan.wanted
     assert wanted is not None

@@ -1,1 +1,118 @@
-"""What the attacker knows and wants: priors, distances, attributes and goals, as frozen values."""
+"""What the attacker knows and wants: priors, distances, attributes and goals, as frozen values.
+
+Other packages import from here, not from the modules.
+"""
+
+# What is imported here is what the package offers.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
+from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
+from guessproof.world.checks import LARGEST, Array, ordered, real
+from guessproof.world.distances import (
+    Absolute,
+    Binned,
+    Clamped,
+    Discrete,
+    LineForm,
+    LineMetric,
+    Matrix,
+    Metric,
+    Multiple,
+    Outcome,
+    Sum,
+    Threshold,
+    minimum,
+)
+from guessproof.world.families import (
+    Beta,
+    ExponentialPrior,
+    Gamma,
+    Histogram,
+    LaplacePrior,
+    LogNormal,
+    Normal,
+    StudentT,
+    Uniform,
+)
+from guessproof.world.finite import Finite, is_number
+from guessproof.world.formulas import (
+    FUNCTIONS,
+    Formula,
+    FormulaGoal,
+    FormulaInside,
+    FormulaWithin,
+    applied,
+    combined,
+    formula_of,
+    inside,
+    known_formula,
+    within,
+)
+from guessproof.world.goals import (
+    Among,
+    And,
+    Compound,
+    Exactly,
+    Given,
+    Goal,
+    Inside,
+    Near,
+    Norm,
+    Not,
+    Or,
+    Together,
+    Within,
+    among,
+    combine,
+    exactly,
+    is_norm,
+    near,
+)
+from guessproof.world.joint import (
+    Joint,
+    JointHistogram,
+    JointTable,
+    joint_histogram,
+    joint_normal,
+    joint_sample,
+    joint_table,
+)
+from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of, spells
+from guessproof.world.line import LinePrior, Mixture, Truncated
+from guessproof.world.pieces import pieces_of
+from guessproof.world.priors import (
+    QUARTILE,
+    PartlyKnown,
+    Prior,
+    Unknown,
+    beta,
+    categorical,
+    empirical,
+    exponential,
+    from_scipy,
+    gamma,
+    half_between,
+    histogram,
+    laplace,
+    lognormal,
+    mixture,
+    normal,
+    partly_known,
+    read_half,
+    student_t,
+    truncated,
+    uniform,
+    unknown,
+)
+from guessproof.world.times import (
+    DAY,
+    EPOCH,
+    EXACT,
+    MICROSECONDS,
+    UNITS,
+    days_of,
+    length_of,
+    moment_of,
+    show_time,
+)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from guessproof.errors import KnowledgeError, MetricError, ParameterError, PriorError, TrueValueError
-from guessproof.world.checks import ordered, positive
+from guessproof.errors import (
+    KnowledgeError,
+    MetricError,
+    ParameterError,
+    PriorError,
+    TrueValueError,
+)
+from guessproof.world.checks import Pair, ordered, positive
+from guessproof.world.distances import Absolute, Discrete, Matrix, Metric
 from guessproof.world.finite import Finite, is_number
 from guessproof.world.line import LinePrior
-from guessproof.world.line_form import Metric
-from guessproof.world.metrics import Absolute, Discrete, Matrix
 from guessproof.world.priors import PartlyKnown, Prior, Unknown
 from guessproof.world.times import show_time
 
@@ -23,52 +28,33 @@ if TYPE_CHECKING:
     from guessproof.world.formulas import Formula
     from guessproof.world.joint import Joint
 
-STEPS = 200  # over 99 of 100 people: as finely as somebody would say a true value
+BULK = np.array([0.995, 0.005])  # quantiles between which 99 of 100 people are
+STEPS = 200  # over these: as finely as somebody would say a true value
+
+
+def _operator(sign: str, turned: bool = False) -> Callable[[Any, Any], Formula]:
+    def joined(self: Any, other: Any) -> Formula:
+        from guessproof.world.formulas import combined  # formulas are made of attributes
+
+        return combined(sign, other, self) if turned else combined(sign, self, other)
+
+    return joined
 
 
 class Arithmetic:
     """What can be computed with: attributes, and formulas of them (`world.formulas`)."""
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """Of a formula, the attributes that it is computed from."""
-        return ()
-
-    def __add__(self, other: Any) -> Formula:
-        return _combined("+", self, other)
-
-    def __radd__(self, other: Any) -> Formula:
-        return _combined("+", other, self)
-
-    def __sub__(self, other: Any) -> Formula:
-        return _combined("-", self, other)
-
-    def __rsub__(self, other: Any) -> Formula:
-        return _combined("-", other, self)
-
-    def __mul__(self, other: Any) -> Formula:
-        return _combined("*", self, other)
-
-    def __rmul__(self, other: Any) -> Formula:
-        return _combined("*", other, self)
-
-    def __truediv__(self, other: Any) -> Formula:
-        return _combined("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Formula:
-        return _combined("/", other, self)
-
-    def __pow__(self, other: Any) -> Formula:
-        return _combined("^", self, other)
+    attributes: tuple[
+        Attribute, ...
+    ] = ()  # of a formula, those that it is computed from, each once
+    __add__, __radd__ = _operator("+"), _operator("+", True)
+    __sub__, __rsub__ = _operator("-"), _operator("-", True)
+    __mul__, __rmul__ = _operator("*"), _operator("*", True)
+    __truediv__, __rtruediv__ = _operator("/"), _operator("/", True)
+    __pow__ = _operator("^")
 
     def __neg__(self) -> Formula:
-        return _combined("*", -1.0, self)
-
-
-def _combined(sign: str, left: Any, right: Any) -> Formula:
-    from guessproof.world.formulas import combined  # only goals that are formulas need it
-
-    return combined(sign, left, right)
+        return -1.0 * self
 
 
 @dataclass(frozen=True)
@@ -85,24 +71,39 @@ class Attribute(Arithmetic):
     prior: Prior
     scale: float = 1.0
     metric: Metric | None = None
-    bounds: tuple[float, float] | None = None
+    bounds: Pair | None = None
     is_time: bool = False  # its values are days since 1970
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError("name", self.name, "is not a name", "give a non-empty string")
         if not isinstance(self.prior, (LinePrior, Finite, Unknown, PartlyKnown)):
-            raise PriorError("prior", self.prior, "is not a prior", "use normal(…), categorical({…}), unknown(…), …")
+            raise PriorError(
+                "prior",
+                self.prior,
+                "is not a prior",
+                "use normal(…), categorical({…}), unknown(…), …",
+            )
         if self.bounds is not None:
             if any(isinstance(end, datetime.date) for end in self.bounds):
-                object.__setattr__(self, "is_time", True)
-            object.__setattr__(self, "bounds", ordered(ParameterError, "bounds", *self.bounds))
+                vars(self).update(is_time=True)
+            vars(self).update(bounds=ordered(ParameterError, "bounds", *self.bounds))
         if self.metric is None:
             positive(MetricError, "scale", self.scale)
         elif not isinstance(self.metric, Metric):
-            raise MetricError("metric", self.metric, "is not a metric", "use Absolute(), Discrete(), Clamped(…), …")
+            raise MetricError(
+                "metric",
+                self.metric,
+                "is not a metric",
+                "use Absolute(), Discrete(), Clamped(…), …",
+            )
         elif self.scale != 1.0:
-            raise MetricError("scale", self.scale, "has no meaning beside a metric", "put the scale into the metric")
+            raise MetricError(
+                "scale",
+                self.scale,
+                "has no meaning beside a metric",
+                "put the scale into the metric",
+            )
         self._check_fit()
 
     def __repr__(self) -> str:
@@ -118,7 +119,7 @@ class Attribute(Arithmetic):
     def roughly(self, value: Any) -> str:
         """A true value that was computed and that nobody promises: in steps, a few hundred of them over all people.
 
-        >>> from guessproof.world.line import Normal
+        >>> from guessproof.world.families import Normal
         >>> Attribute("time", Normal(20, 6.28)).roughly(24.7147), Attribute("pay", Normal(2000, 264)).roughly(1772.59)
         ('24.7', '1,775')
         """
@@ -126,37 +127,46 @@ class Attribute(Arithmetic):
             return self.shown(value)
         if self.is_time:
             return show_time(float(round(value)))
-        low, high = (float(self.prior.quantile(share)) for share in (0.005, 0.995))
-        if not high > low or abs(value) >= 1e15:
+        most = float(np.subtract(*self.prior.quantile(BULK))) / STEPS
+        if not 0 < most < math.inf:
             return self.shown(value)
-        place = math.floor(math.log10((high - low) / STEPS))
-        step = max(part * 10.0**place for part in (1, 2, 5) if part * 10.0**place <= (high - low) / STEPS)
-        text = f"{step * round(value / step) + 0.0:,.{max(0, -place)}f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
+        power = 10.0 ** math.floor(math.log10(most))
+        step = power * max(part for part in (1, 2, 5) if part * power <= most)
+        return f"{step * round(value / step) + 0.0:,.10g}"
 
     @property
     def distance(self) -> Metric:
         """The metric in force."""
         if self.metric is not None:
             return self.metric
-        categories = isinstance(self.prior, Finite) and not self.prior.is_line
-        return Discrete() if categories else Absolute(self.scale)
+        return Discrete() if self.is_category else Absolute(self.scale)
 
     @property
-    def range(self) -> tuple[float, float]:
+    def is_category(self) -> bool:
+        """Whether its values are named one by one, and are not all numbers."""
+        if isinstance(self.prior, Unknown):
+            return bool(self.prior.values)
+        return isinstance(self.prior, Finite) and not self.prior.is_line
+
+    @property
+    def range(self) -> Pair:
         """Which true values are possible: the prior's support within the bounds; beside a sample the bounds."""
-        if isinstance(self.prior, Finite):
-            low, high = self.prior.between or (float(self.prior.points[0]), float(self.prior.points[-1]))
-        elif isinstance(self.prior, LinePrior):
-            low, high = self.prior.support
-        else:
-            low, high = self.prior.low, self.prior.high
+        prior = self.prior
+        low, high = (
+            prior.support if isinstance(prior, (Finite, LinePrior)) else (prior.low, prior.high)
+        )
         if self.bounds is None:
             return low, high
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
         if not low <= high:
-            raise ParameterError("bounds", self.bounds, "the prior has no probability there", "widen the bounds")
-        return self.bounds if isinstance(self.prior, Finite) and self.prior.between is not None else (low, high)
+            raise ParameterError(
+                "bounds", self.bounds, "the prior has no probability there", "widen the bounds"
+            )
+        return (
+            self.bounds
+            if isinstance(prior, Finite) and prior.between is not None
+            else (low, high)
+        )
 
     def check_true(self, value: Any, field: str = "at") -> None:
         """Refuse a true value that a finite prior rules out; between those of a sample every number is possible."""
@@ -164,32 +174,32 @@ class Attribute(Arithmetic):
         if self.prior.between is not None and is_number(value) and math.isfinite(value):
             low, high = self.range
             if not low <= value <= high:
-                problem, remedy = "lies outside the sample and the bounds", f"give a value in {low:g} … {high:g}"
+                problem, remedy = (
+                    "lies outside the sample and the bounds",
+                    f"give a value in {low:g} … {high:g}",
+                )
                 raise TrueValueError(field, value, problem, remedy)
         else:
             self.prior.index(value, field)
 
     def _check_fit(self) -> None:
-        prior = self.prior
+        prior, metric = self.prior, self.distance
         if not isinstance(prior, Finite):
-            if isinstance(self.metric, Matrix):
+            if isinstance(metric, Matrix) and not getattr(prior, "values", ()):
+                remedy = "use categorical({…})"
                 raise MetricError(
-                    "metric", self.metric, "a table of distances needs a finite prior", "use categorical({…})"
+                    "metric", metric, "a table of distances needs a finite prior", remedy
                 )
-            return
-        if isinstance(self.distance, Discrete) or (prior.is_line and not isinstance(self.distance, Matrix)):
-            return
-        values = np.empty(len(prior.values), dtype=object)
-        values[:] = prior.values
-        try:
-            self.distance.distance(values, values)
-        except (TypeError, ValueError, MetricError):
-            raise MetricError(
-                "metric",
-                self.metric,
-                "does not know the prior's values",
-                "use Discrete(), or a Matrix that names them all",
-            ) from None
+        elif isinstance(metric, Matrix) or not (prior.is_line or isinstance(metric, Discrete)):
+            values = np.empty(len(prior.values), dtype=object)
+            values[:] = prior.values
+            try:
+                metric.distance(values, values)
+            except (TypeError, ValueError, MetricError):
+                remedy = "use Discrete(), or a Matrix that names them all"
+                raise MetricError(
+                    "metric", metric, "does not know the prior's values", remedy
+                ) from None
 
 
 def joint_of(attribute: Attribute) -> Joint | None:
@@ -197,39 +207,50 @@ def joint_of(attribute: Attribute) -> Joint | None:
     return getattr(attribute.prior, "joint", None)
 
 
-def conditioned(attributes: Iterable[Attribute], knows: Mapping[str, Any]) -> dict[str, Attribute]:
+def conditioned(
+    attributes: Iterable[Attribute], knows: Mapping[str, Any]
+) -> dict[str, Attribute]:
     """The attributes as an attacker sees them who knows some of them to lie in an interval or a set."""
     found: dict[str, Attribute] = {}
     joints: dict[tuple[str, ...], Any] = {}
     for attribute in attributes:
-        joint, prior = joint_of(attribute), attribute.prior
+        name, joint, prior = attribute.name, joint_of(attribute), attribute.prior
         if joint is not None:
-            own = {name: known for name, known in knows.items() if name in joint.names}
-            if own:
-                joints.setdefault(joint.names, joint.given(own))
-                attribute = replace(attribute, prior=joints[joint.names].marginal(attribute.name))
-        elif attribute.name in knows:
-            attribute = replace(attribute, prior=_given(prior, knows[attribute.name], attribute.name))
-        found[attribute.name] = _narrowed(attribute, prior, knows.get(attribute.name))
+            own = {known: knows[known] for known in knows if known in joint.names}
+            if own and joint.names not in joints:
+                joints[joint.names] = joint.given(own)
+            prior = joints[joint.names].marginal(name) if own else prior
+        elif name in knows:
+            prior = _given(attribute, knows[name])
+        found[name] = _narrowed(
+            replace(attribute, prior=prior), attribute.prior, knows.get(name)
+        )
     return found
 
 
 def _narrowed(attribute: Attribute, before: Any, known: Any) -> Attribute:
     """Beside a sample, people's own values range as far as it did before, within what is known of this attribute."""
-    prior = attribute.prior
-    if not isinstance(before, Finite) or before.between is None or not isinstance(prior, Finite):
+    prior, bounds = attribute.prior, attribute.bounds
+    if (
+        not isinstance(before, Finite)
+        or before.between is None
+        or not isinstance(prior, Finite)
+    ):
         return attribute
     if known is None:
         return replace(attribute, prior=replace(prior, between=before.between))
     if not is_pair(known):
         return replace(attribute, prior=replace(prior, between=None))
-    prior = replace(prior, between=before.between_given(*known))
-    if attribute.bounds is None:
-        return replace(attribute, prior=prior)
-    low, high = max(attribute.bounds[0], float(known[0])), min(attribute.bounds[1], float(known[1]))
-    if not low < high:
-        raise KnowledgeError("knows", known, "lies outside the bounds", f"widen it, or the bounds {attribute.bounds}")
-    return replace(attribute, prior=prior, bounds=(low, high))
+    if bounds is not None:
+        low, high = max(bounds[0], float(known[0])), min(bounds[1], float(known[1]))
+        if not low < high:
+            raise KnowledgeError(
+                "knows", known, "lies outside the bounds", f"widen it, or the bounds {bounds}"
+            )
+        bounds = low, high
+    return replace(
+        attribute, prior=replace(prior, between=before.between_given(*known)), bounds=bounds
+    )
 
 
 def is_pair(known: Any) -> bool:
@@ -237,10 +258,15 @@ def is_pair(known: Any) -> bool:
     return isinstance(known, (tuple, list)) and len(known) == 2
 
 
-def _given(prior: Any, known: Any, name: str) -> Any:
+def _given(attribute: Attribute, known: Any) -> Any:
+    prior = attribute.prior
     if not isinstance(prior, (Finite, LinePrior)):
-        raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
+        raise KnowledgeError(
+            "knows", known, "an unknown prior cannot be conditioned", "narrow its range instead"
+        )
     try:
         return prior.given(*known) if is_pair(known) else prior.given(known)
     except KnowledgeError as error:  # say which attribute's
-        raise KnowledgeError(f"knows[{name!r}]", known, error.problem, error.remedy) from None
+        raise KnowledgeError(
+            f"knows[{attribute.name!r}]", known, error.problem, error.remedy
+        ) from None

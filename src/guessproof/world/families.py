@@ -1,153 +1,285 @@
-"""Priors that people have: log-normal, gamma, beta and Student's t. Their tilted integrals are sums."""
+"""Priors by name: normal, Student's t, log-normal, gamma, beta, those with straight log-densities, and SciPy's.
+
+The names of their fields are keys of plans.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.errors import PriorError
 from guessproof.world import special
-from guessproof.world.checks import Array, ordered, positive, real
-from guessproof.world.quadrature import QuadraturePrior
+from guessproof.world.checks import (
+    Array,
+    Floats,
+    floats,
+    ordered,
+    positive,
+    quiet,
+    real,
+    rising,
+    weights,
+)
+from guessproof.world.line import LinePrior
+
+Facts = dict[str, Any]
+LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+LEAST_SHAPE, MOST_SHAPE = (
+    0.05,
+    1e4,
+)  # of a gamma or beta density: sharper ones are atoms in floating point
+LEAST_DF = 0.5  # of Student's t: heavier tails leave the range of numbers
 
 
-@dataclass(frozen=True)
-class LogNormal(QuadraturePrior):
+def _shape(error: type[PriorError], field: str, value: Any) -> float:
+    """A shape that pieces can follow."""
+    number, least = positive(error, field, value), LEAST_DF if field == "df" else LEAST_SHAPE
+    if not least <= number <= MOST_SHAPE:
+        problem = f"is outside {least:g} … {MOST_SHAPE:.0f}"
+        raise error(field, value, problem, "give a histogram, or a normal prior")
+    return number
+
+
+CHECKS = {
+    **dict.fromkeys(("df", "shape", "a", "b"), _shape),
+    **dict.fromkeys(("mean", "low", "high"), real),
+    **dict.fromkeys(("sd", "sd_log", "scale", "median"), positive),
+}
+
+
+class Family(LinePrior):
+    """A prior that is written by its name and its fields.
+
+    Its standard variable is z = (x − centre)/unit. `functions` of scipy.special are its distribution function and the
+    inverse of it, and unless z is distributed as −z, its survival function and the inverse of that.
+    """
+
+    __match_args__: tuple[str, ...]
+    shapes: Floats = ()  # that the functions take before z
+    functions: tuple[str, ...]
+    support = (-np.inf, np.inf)
+    inflections = ()
+    is_even: bool = False  # whether z is distributed as −z
+    centre: float
+    unit: float
+    width: str = "scale"  # the field that is larger where the prior is wider
+
+    def __post_init__(self) -> None:
+        fields = vars(self)
+        for field in self.__match_args__:
+            if field in CHECKS:
+                fields[field] = CHECKS[field](PriorError, field, fields[field])
+        fields.update(
+            centre=fields.get("mean", 0.0),
+            unit=fields.get("scale", 1.0),
+            mirror=fields.get("mean"),
+        )
+        fields.update(self._facts())
+
+    def _facts(self) -> Facts:
+        """What follows from the fields."""
+        return {}
+
+    def __repr__(self) -> str:
+        words = [
+            f"{name}={value:g}"
+            for name in self.__match_args__
+            if isinstance(value := getattr(self, name), float)
+        ]
+        return f"{self.name}({', '.join(words)})"
+
+    def stretched(self, factor: float) -> LinePrior | None:
+        return replace(self, **{self.width: factor * getattr(self, self.width)})  # pyright: ignore[reportArgumentType]
+
+    def _z(self, x: Any) -> Array:
+        """The standard variable."""
+        return (floats(x) - self.centre) / self.unit
+
+    def _x(self, z: Array) -> Array:
+        """The way back."""
+        return self.centre + self.unit * z
+
+    def _log_f(self, x: Array, z: Array) -> Array:
+        """ln of the density of z where it is positive."""
+        raise NotImplementedError
+
+    def log_density(self, x: ArrayLike) -> Array:
+        x, (low, high) = floats(x), self.support
+        with quiet():
+            value = self._log_f(x, self._z(x)) - np.log(self.unit)
+        return np.where((x >= low) & (x <= high) & ~np.isnan(value), value, -np.inf)
+
+    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
+        z = self._z(np.clip(x, *self.support))
+        return self._ask(0, -z if from_right and self.is_even else z, from_right)
+
+    def _place(self, u: Array, from_right: bool) -> Array:
+        z = self._ask(1, u, from_right)
+        return self._x(-z if from_right and self.is_even else z)
+
+    def _ask(self, inverse: int, value: Array, from_right: bool) -> Array:
+        name = self.functions[inverse if self.is_even else inverse + 2 * from_right]
+        return getattr(special, name)(*self.shapes, value)
+
+
+@dataclass(frozen=True, repr=False)
+class Normal(Family):
+    """A normal prior.
+
+    >>> Normal(20, 6.28).mass(18, 22).round(4)
+    np.float64(0.2499)
+    """
+
+    mean: float
+    sd: float
+
+    name = "normal"
+    is_log_concave = True
+    functions = "ndtr", "ndtri"
+    is_even = True
+    width = "sd"
+
+    def _facts(self) -> Facts:
+        return {"unit": self.sd}
+
+    def _log_f(self, x: Array, z: Array) -> Array:
+        return -0.5 * z**2 - LOG_SQRT_2PI
+
+
+@dataclass(frozen=True, repr=False)
+class StudentT(Family):
+    """Student's t: like a normal prior, with tails that allow for surprises."""
+
+    df: float
+    mean: float = 0.0
+    scale: float = 1.0
+
+    name = "student_t"
+    tail_rates = (0.0, 0.0)  # both fall like a power
+    functions = "stdtr", "stdtrit"
+    is_even = True
+
+    def _facts(self) -> Facts:
+        away = self.scale * float(np.sqrt(self.df))
+        turns = self.mean - away, self.mean + away
+        return {"shapes": (self.df,), "inflections": turns}
+
+    def _log_f(self, x: Array, z: Array) -> Array:
+        square = 2 * np.log(np.abs(z)) - np.log(
+            self.df
+        )  # z² may be too large for a number, its logarithm is not
+        size = special.betaln(0.5, 0.5 * self.df) + 0.5 * np.log(self.df)
+        return -0.5 * (self.df + 1) * np.logaddexp(0.0, square) - size
+
+
+@dataclass(frozen=True, repr=False)
+class LogNormal(Family):
     """A number whose logarithm is normal: incomes, waiting times, sizes.
 
-    >>> LogNormal(median=2000, sd_log=0.5).below(2000.0)
-    array(0.5)
+    >>> float(LogNormal(median=2000, sd_log=0.5).cdf(2000.0))
+    0.5
     """
 
     median: float
     sd_log: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "median", positive(PriorError, "median", self.median))
-        object.__setattr__(self, "sd_log", positive(PriorError, "sd_log", self.sd_log))
+    name = "lognormal"
+    support = (0.0, np.inf)
+    tail_rates = (np.inf, 0.0)  # it falls ever more slowly
+    functions = Normal.functions
+    is_even = True
+    width = "sd_log"
 
-    def __repr__(self) -> str:
-        return f"lognormal(median={self.median:g}, sd_log={self.sd_log:g})"
+    def _facts(self) -> Facts:
+        turn = self.median * float(np.exp(1 - self.sd_log**2))
+        return {"centre": np.log(self.median), "unit": self.sd_log, "inflections": (turn,)}
 
-    @property
-    def name(self) -> str:
-        return "lognormal"
+    def _z(self, x: Any) -> Array:
+        with quiet():
+            return super()._z(np.log(np.maximum(x, 0.0)))
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return 0.0, np.inf
+    def _x(self, z: Array) -> Array:
+        return self.median * np.exp(self.sd_log * z)
 
-    @property
-    def turns(self) -> tuple[float, ...]:
-        return (self.median * float(np.exp(-(self.sd_log**2))),)
-
-    @property
-    def bends(self) -> tuple[float, ...]:
-        # With u = 1 + z/sd_log the slope of ln f is −u/x, and f'' = 0 where u² + u = 1/sd_log².
-        root = float(np.sqrt(0.25 + self.sd_log**-2.0))
-        low, high = (self.median * float(np.exp(self.sd_log**2 * (u - 1))) for u in (-0.5 - root, -0.5 + root))
-        return low, high
-
-    @cached_property
-    def tail_rates(self) -> tuple[float, float]:
-        return np.inf, 0.0  # it falls ever more slowly
-
-    def log_slope(self, x: Array) -> Array:
-        return -(1 + self._z(x) / self.sd_log) / x
-
-    def _z(self, x: ArrayLike) -> Array:
-        with np.errstate(divide="ignore"):
-            return (np.log(np.maximum(x, 0.0)) - np.log(self.median)) / self.sd_log
-
-    def log_density(self, x: ArrayLike) -> Array:
-        x = np.asarray(x, dtype=np.float64)
-        z, scale = self._z(x), np.log(self.sd_log) + 0.5 * np.log(2 * np.pi)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            value = -0.5 * z * z - np.log(np.maximum(x, 0.0)) - scale
-        return np.where((x > 0) & (x < np.inf), value, -np.inf)
-
-    def below(self, x: ArrayLike) -> Array:
-        return np.asarray(special.ndtr(self._z(x)))
-
-    def above(self, x: ArrayLike) -> Array:
-        return np.asarray(special.ndtr(-self._z(x)))
-
-    def quantile(self, u: ArrayLike) -> Array:
-        return self.median * np.exp(self.sd_log * special.ndtri(u))
-
-    def upper_quantile(self, u: ArrayLike) -> Array:
-        return self.median * np.exp(-self.sd_log * special.ndtri(u))
-
-    def stretched(self, factor: float) -> LogNormal:
-        return LogNormal(self.median, self.sd_log * factor)
+    def _log_f(self, x: Array, z: Array) -> Array:
+        return -0.5 * z**2 - LOG_SQRT_2PI - np.log(x)
 
 
-@dataclass(frozen=True)
-class Gamma(QuadraturePrior):
+@dataclass(frozen=True, repr=False)
+class Gamma(Family):
     """A gamma prior: waiting for `shape` events, each `scale` long on average; infinite at 0 for a shape below 1."""
 
     shape: float
     scale: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", _between("shape", self.shape))
-        object.__setattr__(self, "scale", positive(PriorError, "scale", self.scale))
+    name = "gamma"
+    support = (0.0, np.inf)
+    functions = "gammainc", "gammaincinv", "gammaincc", "gammainccinv"
 
-    def __repr__(self) -> str:
-        return f"gamma(shape={self.shape:g}, scale={self.scale:g})"
+    def _facts(self) -> Facts:
+        rates = np.inf, 1 / self.scale
+        return {"shapes": (self.shape,), "tail_rates": rates, "is_log_concave": self.shape >= 1}
 
-    @property
-    def name(self) -> str:
-        return "gamma"
-
-    @property
-    def is_log_concave(self) -> bool:
-        return self.shape >= 1
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return 0.0, np.inf
-
-    @property
-    def turns(self) -> tuple[float, ...]:
-        return ((self.shape - 1) * self.scale,) if self.shape > 1 else ()
-
-    @property
-    def bends(self) -> tuple[float, ...]:
-        more = self.shape - 1
-        return () if more <= 0 else tuple(self.scale * (more + side * float(np.sqrt(more))) for side in (-1, 1))
-
-    def log_slope(self, x: Array) -> Array:
-        return (self.shape - 1) / x - 1 / self.scale
-
-    def log_density(self, x: ArrayLike) -> Array:
-        z = np.asarray(x, dtype=np.float64) / self.scale
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = _power(self.shape - 1, np.maximum(z, 0.0)) - z
-        return np.where((z >= 0) & (z < np.inf), value - special.gammaln(self.shape) - np.log(self.scale), -np.inf)
-
-    def below(self, x: ArrayLike) -> Array:
-        return np.asarray(special.gammainc(self.shape, np.maximum(x, 0.0) / self.scale))
-
-    def above(self, x: ArrayLike) -> Array:
-        return np.asarray(special.gammaincc(self.shape, np.maximum(x, 0.0) / self.scale))
-
-    def quantile(self, u: ArrayLike) -> Array:
-        return self.scale * np.asarray(special.gammaincinv(self.shape, u))
-
-    def upper_quantile(self, u: ArrayLike) -> Array:
-        return self.scale * np.asarray(special.gammainccinv(self.shape, u))
+    def _log_f(self, x: Array, z: Array) -> Array:
+        return _log_power(self.shape - 1, z) - z - special.gammaln(self.shape)
 
     def stretched(self, factor: float) -> Gamma:
         """The same mean, the standard deviation times the factor."""
         return Gamma(self.shape / factor**2, self.scale * factor**2)
 
 
-@dataclass(frozen=True)
-class Beta(QuadraturePrior):
+@dataclass(frozen=True, repr=False)
+class ExponentialPrior(Family):
+    """Density e^{−x/scale}/scale on x ≥ 0."""
+
+    scale: float
+
+    name = "exponential"
+    is_log_concave = True
+    support = (0.0, np.inf)
+    is_log_linear = True
+    functions = Gamma.functions
+    shapes = (1.0,)
+
+    def _facts(self) -> Facts:
+        return {"tail_rates": (np.inf, 1 / self.scale)}
+
+    def _log_f(self, x: Array, z: Array) -> Array:
+        return -z
+
+
+@dataclass(frozen=True, repr=False)
+class LaplacePrior(Family):
+    """Density e^{−|x−mean|/scale}/(2·scale)."""
+
+    mean: float
+    scale: float
+
+    name = "laplace"
+    is_log_concave = True
+    is_log_linear = True
+    is_even = True
+
+    def _facts(self) -> Facts:
+        return {"breaks": (self.mean,), "tail_rates": (1 / self.scale, 1 / self.scale)}
+
+    def _log_f(self, x: Array, z: Array) -> Array:
+        return -np.abs(z) - np.log(2)
+
+    def _ask(self, inverse: int, value: Array, from_right: bool) -> Array:
+        with quiet():
+            if inverse:
+                return np.where(value < 0.5, np.log(2 * value), -np.log(2 * (1 - value)))
+            tail = np.exp(-np.abs(value)) / 2
+            return np.where(value < 0, tail, 1 - tail)
+
+
+@dataclass(frozen=True, repr=False)
+class Beta(Family):
     """A beta prior between `low` and `high`; infinite at an end whose exponent is below 1."""
 
     a: float
@@ -155,164 +287,177 @@ class Beta(QuadraturePrior):
     low: float = 0.0
     high: float = 1.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", _between("a", self.a))
-        object.__setattr__(self, "b", _between("b", self.b))
-        low, high = real(PriorError, "low", self.low), real(PriorError, "high", self.high)
-        ordered(PriorError, "low, high", low, high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+    name = "beta"
+    functions = "betainc", "betaincinv", "betaincc", "betainccinv"
 
-    def __repr__(self) -> str:
-        return f"beta(a={self.a:g}, b={self.b:g}, low={self.low:g}, high={self.high:g})"
+    def _facts(self) -> Facts:
+        low, high = ordered(PriorError, "low, high", self.low, self.high)
+        a, b = self.a - 1, self.b - 1
+        turns = (low + (high - low) / (1 + float(np.sqrt(-b / a))),) if a * b < 0 else ()
+        facts = {"support": (low, high), "centre": low, "unit": high - low}
+        return {
+            **facts,
+            "shapes": (self.a, self.b),
+            "inflections": turns,
+            "is_log_concave": min(a, b) >= 0,
+        }
 
-    @property
-    def name(self) -> str:
-        return "beta"
+    def _log_f(self, x: Array, z: Array) -> Array:
+        right = (self.high - x) / self.unit
+        return (
+            _log_power(self.a - 1, z)
+            + _log_power(self.b - 1, right)
+            - special.betaln(self.a, self.b)
+        )
 
-    @property
-    def is_log_concave(self) -> bool:
-        return self.a >= 1 and self.b >= 1
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return self.low, self.high
-
-    @property
-    def mirror(self) -> float | None:
-        return self.low / 2 + self.high / 2 if self.a == self.b else None
-
-    @property
-    def turns(self) -> tuple[float, ...]:
-        if (self.a > 1) != (self.b > 1) or self.a + self.b == 2:
-            return ()
-        return (self.low + (self.high - self.low) * (self.a - 1) / (self.a + self.b - 2),)
-
-    @property
-    def bends(self) -> tuple[float, ...]:
-        # f'' = 0 where p(p−1)(1−z)² − 2pq·z(1−z) + q(q−1)z² = 0, with p = a − 1, q = b − 1 and z from 0 to 1.
-        p, q = self.a - 1, self.b - 1
-        roots = np.roots([p * (p - 1) + 2 * p * q + q * (q - 1), -2 * p * (p - 1) - 2 * p * q, p * (p - 1)])
-        inside = [float(z.real) for z in roots if abs(z.imag) <= 1e-9 and 0 < z.real < 1]
-        return tuple(self.low + (self.high - self.low) * z for z in inside)
-
-    def log_slope(self, x: Array) -> Array:
-        left, right = self._shares(x)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return ((self.a - 1) / left - (self.b - 1) / right) / (self.high - self.low)
-
-    def _shares(self, x: ArrayLike) -> tuple[Array, Array]:
-        x, width = np.asarray(x, dtype=np.float64), self.high - self.low
-        return np.clip((x - self.low) / width, 0.0, 1.0), np.clip((self.high - x) / width, 0.0, 1.0)
-
-    def log_density(self, x: ArrayLike) -> Array:
-        left, right = self._shares(x)
-        with np.errstate(divide="ignore"):
-            value = _power(self.a - 1, left) + _power(self.b - 1, right)
-        inside = (np.asarray(x) >= self.low) & (np.asarray(x) <= self.high)
-        return np.where(inside, value - special.betaln(self.a, self.b) - np.log(self.high - self.low), -np.inf)
-
-    def below(self, x: ArrayLike) -> Array:
-        return np.asarray(special.betainc(self.a, self.b, self._shares(x)[0]))
-
-    def above(self, x: ArrayLike) -> Array:
-        return np.asarray(special.betainc(self.b, self.a, self._shares(x)[1]))
-
-    def quantile(self, u: ArrayLike) -> Array:
-        return self.low + (self.high - self.low) * np.asarray(special.betaincinv(self.a, self.b, u))
-
-    def upper_quantile(self, u: ArrayLike) -> Array:
-        return self.high - (self.high - self.low) * np.asarray(special.betaincinv(self.b, self.a, u))
+    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
+        """By the share of the interval on the side where it has more digits."""
+        x = np.clip(x, *self.support)
+        own, other = (
+            (self.a, self.b, (x - self.low) / self.unit),
+            (self.b, self.a, (self.high - x) / self.unit),
+        )
+        if from_right:
+            own, other = other, own
+        return np.where(own[2] < other[2], special.betainc(*own), special.betaincc(*other))
 
     def stretched(self, factor: float) -> Beta | None:
         """The same mean, the standard deviation times the factor; None where the ends leave no room for it."""
         total = self.a + self.b
         wider = (total + 1) / factor**2 - 1
-        if wider <= 0:
-            return None
-        return Beta(self.a / total * wider, self.b / total * wider, self.low, self.high)
+        return (
+            Beta(self.a / total * wider, self.b / total * wider, self.low, self.high)
+            if wider > 0
+            else None
+        )
 
 
-@dataclass(frozen=True)
-class StudentT(QuadraturePrior):
-    """Student's t: like a normal prior, with tails that allow for surprises."""
-
-    df: float
-    mean: float = 0.0
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "df", _between("df", self.df, least=0.5))
-        object.__setattr__(self, "mean", real(PriorError, "mean", self.mean))
-        object.__setattr__(self, "scale", positive(PriorError, "scale", self.scale))
-
-    def __repr__(self) -> str:
-        return f"student_t(df={self.df:g}, mean={self.mean:g}, scale={self.scale:g})"
-
-    @property
-    def name(self) -> str:
-        return "student_t"
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return -np.inf, np.inf
-
-    @property
-    def mirror(self) -> float:
-        return self.mean
-
-    @property
-    def turns(self) -> tuple[float, ...]:
-        return (self.mean,)
-
-    @property
-    def bends(self) -> tuple[float, ...]:
-        away = self.scale * float(np.sqrt(self.df / (self.df + 2)))
-        return self.mean - away, self.mean + away
-
-    @cached_property
-    def tail_rates(self) -> tuple[float, float]:
-        return 0.0, 0.0  # both fall like a power
-
-    def log_slope(self, x: Array) -> Array:
-        z = self._z(x)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return -(self.df + 1) * z / (self.df + z * z) / self.scale
-
-    def _z(self, x: ArrayLike) -> Array:
-        return (np.asarray(x, dtype=np.float64) - self.mean) / self.scale
-
-    def log_density(self, x: ArrayLike) -> Array:
-        z, half = self._z(x), 0.5 * (self.df + 1)
-        with np.errstate(over="ignore"):
-            value = -half * np.log(1 + z * z / self.df)
-        size = special.gammaln(half) - special.gammaln(0.5 * self.df) - 0.5 * np.log(self.df * np.pi)
-        return value + size - np.log(self.scale)
-
-    def below(self, x: ArrayLike) -> Array:
-        return np.asarray(special.stdtr(self.df, self._z(x)))
-
-    def above(self, x: ArrayLike) -> Array:
-        return np.asarray(special.stdtr(self.df, -self._z(x)))
-
-    def quantile(self, u: ArrayLike) -> Array:
-        return self.mean + self.scale * np.asarray(special.stdtrit(self.df, u))
-
-    def upper_quantile(self, u: ArrayLike) -> Array:
-        return self.mean - self.scale * np.asarray(special.stdtrit(self.df, u))
-
-    def stretched(self, factor: float) -> StudentT:
-        return StudentT(self.df, self.mean, self.scale * factor)
-
-
-def _power(exponent: float, x: Array) -> Array:
+def _log_power(exponent: float, x: Array) -> Array:
     """ln of a power, 0 for the exponent 0 also at 0: NumPy's logarithm takes a tenth of what SciPy's xlogy does."""
     return exponent * np.log(x) if exponent else np.zeros_like(x)
 
 
-def _between(field: str, value: float, least: float = 0.05) -> float:
-    """A shape that quadrature follows."""
-    number = positive(PriorError, field, value)
-    if not least <= number <= 1e4:
-        raise PriorError(field, value, f"is outside {least:g} … 10000", "give a histogram, or a normal prior")
-    return number
+class Steps(Family):
+    """A density that is constant between edges."""
+
+    is_log_linear = True
+    ends: Array
+    density: Array
+    _beyond = LinePrior._beyond  # from the mass
+
+    def _steps(self, ends: Array, shares: Any) -> Facts:
+        low, *inner, high = ends.tolist()
+        return {
+            "ends": ends,
+            "density": shares / np.diff(ends),
+            "support": (low, high),
+            "breaks": tuple(inner),
+        }
+
+    def log_density(self, x: ArrayLike) -> Array:
+        """At an edge, that of the denser side: a value is possible if either side of it is."""
+        with quiet():
+            height = np.log(np.pad(self.density, 1))
+        left, right = (
+            height[np.searchsorted(self.ends, x, side=side)] for side in ("left", "right")
+        )
+        return np.maximum(left, right)
+
+    def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
+        low = np.maximum(np.asarray(a)[..., None], self.ends[:-1])
+        high = np.minimum(np.asarray(b)[..., None], self.ends[1:])
+        return np.maximum(high - low, 0.0) @ self.density
+
+    def _place(self, u: Array, from_right: bool) -> Array:
+        order = slice(None, None, -1 if from_right else 1)
+        below = np.append(0.0, np.cumsum((np.diff(self.ends) * self.density)[order]))
+        return np.interp(u, below, self.ends[order])
+
+
+@dataclass(frozen=True, repr=False)
+class Uniform(Steps):
+    """Every value between low and high alike."""
+
+    low: float
+    high: float
+
+    name = "uniform"
+    is_log_concave = True
+
+    def _facts(self) -> Facts:
+        ends = np.asarray(ordered(PriorError, "low, high", self.low, self.high))
+        return {**self._steps(ends, 1.0), "mirror": float(ends.mean())}
+
+    def stretched(self, factor: float) -> Uniform:
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2 * factor
+        return Uniform(middle - half, middle + half)
+
+
+@dataclass(frozen=True)
+class Histogram(Steps):
+    """Probability weights[i] spread evenly over edges[i] … edges[i+1]."""
+
+    edges: Floats
+    weights: Floats
+
+    name = "histogram"
+
+    def _facts(self) -> Facts:
+        edges, mass = rising("edges", self.edges), weights("weights", self.weights, counts=True)
+        if edges.size != mass.size + 1:
+            problem = f"{mass.size} weights need {mass.size + 1} edges"
+            raise PriorError("edges", self.edges, problem, "give one edge more than weights")
+        some = np.flatnonzero(mass)
+        first, last = some[0], some[-1] + 1  # empty cells at either end are outside the support
+        facts = self._steps(edges[first : last + 1], mass[first:last])
+        return {"edges": tuple(edges.tolist()), "weights": tuple(mass.tolist()), **facts}
+
+    def __repr__(self) -> str:
+        return (
+            f"histogram({len(self.weights)} cells from {self.edges[0]:g} to {self.edges[-1]:g})"
+        )
+
+    def stretched(self, factor: float) -> Histogram:
+        edges, mass = np.asarray(self.edges), np.asarray(self.weights)
+        middle = float(mass @ (edges[1:] + edges[:-1])) / 2
+        return Histogram(tuple((middle + factor * (edges - middle)).tolist()), self.weights)
+
+
+@dataclass(frozen=True)
+class FrozenScipy(LinePrior):
+    """A frozen distribution of SciPy, for instance ``scipy.stats.weibull_min(1.5)``; its density is only checked."""
+
+    distribution: Any
+
+    name = "from_scipy"
+
+    def __post_init__(self) -> None:
+        frozen = self.distribution
+        if not np.all(np.isfinite(self.quantile([0.25, 0.5, 0.75]))):
+            raise PriorError(
+                "from_scipy", frozen, "has no finite quartiles", "check its parameters"
+            )
+        low, high = frozen.support()
+        vars(self).update(support=(float(low), float(high)))
+
+    def __repr__(self) -> str:
+        frozen = self.distribution
+        words = [
+            *map(str, frozen.args),
+            *(f"{name}={value}" for name, value in frozen.kwds.items()),
+        ]
+        return f"from_scipy({frozen.dist.name}({', '.join(words)}))"
+
+    def log_density(self, x: ArrayLike) -> Array:
+        value = self._ask("logpdf", x)
+        return np.where(np.isnan(value), -np.inf, value)
+
+    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
+        return self._ask("sf" if from_right else "cdf", x)
+
+    def _place(self, u: Array, from_right: bool) -> Array:
+        return self._ask("isf" if from_right else "ppf", u)
+
+    def _ask(self, method: str, x: ArrayLike) -> Array:
+        with quiet():
+            return floats(getattr(self.distribution, method)(x))

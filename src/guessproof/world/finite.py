@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import KnowledgeError, PriorError, TrueValueError
-from guessproof.world.checks import Array, frozen, numbers, weights
+from guessproof.world.checks import (
+    Array,
+    Floats,
+    Pair,
+    floats,
+    frozen,
+    listed,
+    numbers,
+    weights,
+)
 
 
 @dataclass(frozen=True)
@@ -25,20 +35,24 @@ class Finite:
     """
 
     values: tuple[Hashable, ...]
-    weights: tuple[float, ...]
-    between: tuple[float, float] | None = field(default=None, kw_only=True)
+    weights: Floats
+    between: Pair | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, table: Mapping[Hashable, float]) -> Finite:
         """From a table of value → probability."""
         if not isinstance(table, Mapping) or not table:
-            raise PriorError("categorical", table, "is not a table of value → probability", "give a non-empty dict")
-        names = list(table)
-        mass = weights("weights", list(table.values()))
-        if all(is_number(v) for v in names):
-            points = numbers(PriorError, "values", names)
-            order = np.argsort(points, kind="stable")
-            names, mass = [names[i] for i in order], mass[order]
+            raise PriorError(
+                "categorical",
+                table,
+                "is not a table of value → probability",
+                "give a non-empty dict",
+            )
+        names: list[Any] = list(table)
+        if all(map(is_number, names)):
+            numbers(PriorError, "values", names)
+            names.sort()
+        mass = weights("weights", [table[name] for name in names], counts=True)
         return cls(tuple(names), tuple(mass.tolist()))
 
     @classmethod
@@ -46,12 +60,16 @@ class Finite:
         """Each of a list of observed numbers equally likely; repetitions add up."""
         points, counts = np.unique(numbers(PriorError, "values", values), return_counts=True)
         hull = float(points[0]), float(points[-1])
-        return cls(tuple(points.tolist()), tuple((counts / counts.sum()).tolist()), between=hull)
+        return cls(
+            tuple(points.tolist()), tuple((counts / counts.sum()).tolist()), between=hull
+        )
 
     def __repr__(self) -> str:
         if len(self.values) > 8:
             return f"finite prior on {len(self.values)} values from {self.values[0]!r} to {self.values[-1]!r}"
-        body = ", ".join(f"{v!r}: {w:g}" for v, w in zip(self.values, self.weights, strict=True))
+        body = ", ".join(
+            f"{v!r}: {w:g}" for v, w in zip(self.values, self.weights, strict=True)
+        )
         return f"{'categorical' if self.between is None else 'sample'}({{{body}}})"
 
     @property
@@ -64,11 +82,13 @@ class Finite:
         if not self.is_line:
             return None
         middle = float(self.points @ self.mass)
-        ends = None
-        if self.between is not None:
-            low, high = self.between
-            ends = middle + factor * (low - middle), middle + factor * (high - middle)
-        return Finite(tuple((middle + factor * (self.points - middle)).tolist()), self.weights, between=ends)
+        points = tuple((middle + factor * (self.points - middle)).tolist())
+        ends = (
+            None
+            if self.between is None
+            else tuple(middle + factor * (end - middle) for end in self.between)
+        )
+        return Finite(points, self.weights, between=ends)  # pyright: ignore[reportArgumentType] - two of them
 
     @cached_property
     def is_line(self) -> bool:
@@ -78,12 +98,17 @@ class Finite:
     @cached_property
     def points(self) -> Array:
         """The values as numbers."""
-        return frozen(np.asarray(self.values, dtype=np.float64))
+        return frozen(floats(self.values))
+
+    @property
+    def support(self) -> Pair:
+        """From the least to the largest number that people can have."""
+        return self.between or (float(self.points[0]), float(self.points[-1]))
 
     @cached_property
     def mass(self) -> Array:
         """The weights as an array."""
-        return frozen(np.asarray(self.weights, dtype=np.float64))
+        return frozen(floats(self.weights))
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -98,28 +123,28 @@ class Finite:
         try:
             i = self._index[value]
         except (KeyError, TypeError):
-            raise TrueValueError(
-                field, value, "is not a value of the prior", f"choose one of {_few(self.values)}"
-            ) from None
+            remedy = f"choose one of {_few(self.values)}"
+            raise TrueValueError(field, value, "is not a value of the prior", remedy) from None
         if self.weights[i] == 0:
-            raise TrueValueError(field, value, "has prior probability 0", "choose a value that can occur")
+            raise TrueValueError(
+                field, value, "has prior probability 0", "choose a value that can occur"
+            )
         return i
 
     def given(self, *known: Any) -> Finite:
         """This prior for an attacker who knows the value to be in a set, or between two numbers."""
         keep = self._between(*known) if len(known) == 2 else self._among(*known)
-        total = sum(w for w, k in zip(self.weights, keep, strict=True) if k)
+        kept = list(compress(self.weights, keep))
+        total = sum(kept)
         if total <= 0:
-            raise KnowledgeError(
-                "knows",
-                known,
-                "the prior gives this no probability",
-                f"keep at least one of {_few(self.values)}",
-            )
-        kept = [(v, w / total) for v, w, k in zip(self.values, self.weights, keep, strict=True) if k]
-        return Finite(tuple(v for v, _ in kept), tuple(w for _, w in kept), between=self.between_given(*known))
+            remedy = f"keep at least one of {_few(self.values)}"
+            raise KnowledgeError("knows", known, "the prior gives this no probability", remedy)
+        shares = tuple(weight / total for weight in kept)
+        return Finite(
+            tuple(compress(self.values, keep)), shares, between=self.between_given(*known)
+        )
 
-    def between_given(self, *known: Any) -> tuple[float, float] | None:
+    def between_given(self, *known: Any) -> Pair | None:
         """Where people's own values may lie once this is known: a set of values leaves nothing between them."""
         if self.between is None or len(known) != 2:
             return None
@@ -127,22 +152,31 @@ class Finite:
 
     def _between(self, low: Any, high: Any) -> list[bool]:
         if not (self.is_line and is_number(low) and is_number(high)):
-            raise KnowledgeError("knows", (low, high), "these values have no order", "give a set, given({…})")
-        return [bool(low <= v <= high) for v in self.points]
+            raise KnowledgeError(
+                "knows", (low, high), "these values have no order", "give a set, given({…})"
+            )
+        return [low <= v <= high for v in self.values]  # pyright: ignore[reportOperatorIssue]
 
     def _among(self, known: Any) -> list[bool]:
-        if isinstance(known, (str, bytes)) or not isinstance(known, Iterable):
-            raise KnowledgeError("knows", known, "is not a set of values", "give a set, given({…})")
-        known = list(known)
+        known = listed(
+            KnowledgeError, "knows", known, "is not a set of values", "give a set, given({…})"
+        )
         for value in known:
             if not isinstance(value, Hashable) or value not in self._index:
-                raise KnowledgeError("knows", value, "is not a value of the prior", f"choose from {_few(self.values)}")
+                raise KnowledgeError(
+                    "knows",
+                    value,
+                    "is not a value of the prior",
+                    f"choose from {_few(self.values)}",
+                )
         return [v in known for v in self.values]
 
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number, so that it has a place on the line."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
+        value, bool
+    )
 
 
 def _few(values: tuple[Hashable, ...]) -> str:

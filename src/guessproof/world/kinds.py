@@ -6,7 +6,12 @@ from typing import Any, Literal
 
 Kind = Literal["number", "label", "truth", "time"]
 KINDS: tuple[Kind, ...] = ("number", "label", "truth", "time")
-HOLDS: dict[Kind, str] = {"number": "numbers", "label": "labels", "truth": "truth values", "time": "times"}
+HOLDS: dict[Kind, str] = {
+    "number": "numbers",
+    "label": "labels",
+    "truth": "truth values",
+    "time": "times",
+}
 
 
 def label_of(value: Any) -> str:

@@ -1,11 +1,6 @@
-"""What every prior on the real line can say, and the normal one that says it.
+"""Priors with a density on the real line, and what comes of knowing an interval or of several kinds of people.
 
-All of the exact theory asks a prior one thing only, its *tilted integral*
-
-    ln ∫_a^b e^{k (x − ref)} f(x) dx,
-
-because a likelihood that is as peaked as privacy allows is, piece by piece, an exponential.
-Probability itself is the tilt k = 0.
+A family gives its density, its masses and its quantiles from both sides; `world.pieces` makes the rest of them.
 """
 
 from __future__ import annotations
@@ -13,172 +8,116 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.errors import KnowledgeError, PriorError
-from guessproof.world import special
-from guessproof.world.checks import Array, ordered, positive, real
-
-Tail = Literal["bounded", "light", "memoryless", "unknown"]
+from guessproof.world.checks import Array, Floats, Pair, floats, ordered, quiet, weights
 
 NODES, NODE_WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(16))
-_GL_NODES, _GL_WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(8))
-_GL_FRACTIONS = (1 + _GL_NODES) / 2
-_LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
-_SQRT_HALF = np.sqrt(0.5)
-_NARROW = 0.1  # below this width a difference of two tails would lose digits
-
-
-_MADE_AGAIN = ("tables", "_tables", "_known_rates")
+CLOSE = 1e-3  # of a tail: smaller masses lose digits as a difference of two tails
+ROUNDING = 1e-12  # of the same tail: how well quadrature agrees with that difference where the density is smooth
+HALVINGS = 64  # of an interval of floating-point numbers: until one is left
 
 
 class LinePrior(ABC):
-    """A prior with a density on the real line: what it must say, and what it can say beyond that.
+    """A prior with a density on the real line.
 
-    Nothing else asks which prior it is: a new one is one class here and one entry where plans name priors.
+    Nothing else asks which prior it is: a new one is one class here and one entry where plans name priors. It has a
+    density, quantiles, and either `mass` or both `cdf` and `survival`.
     """
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """As people and plans call it."""
-
-    @property
-    def is_log_concave(self) -> bool:
-        """Whether the density is known to be log-concave."""
-        return False
-
-    @property
-    def bend(self) -> float:
-        """How fast the slope of the log-density changes at most, everywhere on the line; inf where that is unknown."""
-        return float("inf")
-
-    @property
-    def by_quadrature(self) -> bool:
-        """Whether integrals are sums with an error that is checked but not proven."""
-        return False
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether a tilted integral is one closed form, so that no table of many tells it sooner."""
-        return not self.by_quadrature
-
-    @cached_property
-    def tables(self) -> dict[Any, Any]:
-        """Tables of tilted integrals that were made of this prior, by the distance that they are for."""
-        return {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What another process is told: not the tables, which it makes again sooner than it reads them."""
-        return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
-
-    @property
-    @abstractmethod
-    def support(self) -> tuple[float, float]:
-        """The smallest interval that holds all of the probability."""
+    name: str  # as people and plans call it
+    support: Pair  # the smallest interval that holds all of the probability
+    breaks: Floats = ()  # where the density jumps or bends, inside its support
+    inflections: Floats | None = (
+        None  # where ln f turns between concave and convex; None if unknown
+    )
+    is_log_linear: bool = False  # whether ln f is straight between breaks
+    is_log_concave: bool = False  # whether this is known of the density
+    mirror: float | None = (
+        None  # around which value the density is the same on both sides, if that is known
+    )
+    tail_rates: Pair = (
+        np.inf,
+        np.inf,
+    )  # limits of |(ln f)′| at infinite ends, if inflections are known
 
     @abstractmethod
     def log_density(self, x: ArrayLike) -> Array:
         """ln f(x)."""
 
-    @abstractmethod
-    def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
-        """ln ∫_a^b e^{k(x−ref)} f(x) dx; −inf on an empty interval, +inf where it diverges."""
-
-    @abstractmethod
     def quantile(self, u: ArrayLike) -> Array:
         """The x below which probability u lies."""
+        return self._place(floats(u), False)
 
-    @abstractmethod
-    def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        """[a, b] cut into panels (a last axis of left ends, of right ends) on which f is smooth.
+    def upper_quantile(self, u: ArrayLike) -> Array:
+        """The x above which probability u lies."""
+        return self._place(floats(u), True)
 
-        What is left out holds less than e^{−40} of the density's peak within [a, b].
-        """
+    def cdf(self, x: ArrayLike) -> Array:
+        """P(X ≤ x), to full relative precision."""
+        return self._beyond(x, False)
 
-    @property
-    def tails(self) -> tuple[Tail, Tail]:
-        """How the left and the right tail behave: what a worst case at infinity needs to know."""
-        low, high = self.support
-        return ("unknown" if low == -np.inf else "bounded", "unknown" if high == np.inf else "bounded")
+    def survival(self, x: ArrayLike) -> Array:
+        """P(X ≥ x), to full relative precision."""
+        return self._beyond(x, True)
 
-    def density_range(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        """The least and the largest density between a and b; 0 … ∞ where nothing better is known."""
-        shape = np.broadcast_shapes(np.shape(a), np.shape(b))
-        return np.zeros(shape), np.full(shape, np.inf)
+    def _place(self, u: Array, from_right: bool) -> Array:
+        """Both quantiles."""
+        return self.quantile(1 - u)
 
-    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        """The least and the largest slope of the density between a and b; −∞ … ∞ where it jumps or is not known."""
-        shape = np.broadcast_shapes(np.shape(a), np.shape(b))
-        return np.full(shape, -np.inf), np.full(shape, np.inf)
+    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
+        """The mass on one side of x."""
+        return self.mass(x, np.inf) if from_right else self.mass(-np.inf, x)
 
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        """Where the density jumps or bends, inside its support."""
-        return ()
-
-    @property
-    def mirror(self) -> float | None:
-        """Around which value the density is the same on both sides, if that is known."""
-        return None
-
-    @property
-    def normal_form(self) -> Normal | None:
-        """This prior as a normal one, if it is: some answers are closed forms then."""
-        return None
+    def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
+        """P(a ≤ X ≤ b), to full relative precision however small."""
+        a, b = (np.clip(floats(end), *self.support) for end in (a, b))
+        below = self.cdf(a)
+        on_right = below > 0.5
+        size = np.where(on_right, self.survival(a), self.cdf(b))
+        found = np.asarray(np.maximum(size - np.where(on_right, self.survival(b), below), 0.0))
+        close = (found < CLOSE * size) & (a < b)
+        if close.any():
+            left, right = (np.broadcast_to(end, found.shape)[close] for end in (a, b))
+            half = 0.5 * (right - left)
+            with quiet():
+                density = np.exp(self.log_density(left[:, None] + half[:, None] * (1 + NODES)))
+            summed = half * (density @ NODE_WEIGHTS)
+            agrees = np.abs(summed - found[close]) <= ROUNDING * size[close]
+            found[close] = np.where(agrees, summed, found[close])
+        return found
 
     def stretched(self, factor: float) -> LinePrior | None:
         """The same prior, wider (factor > 1) or narrower around its own centre; None where that has no meaning."""
         return None
 
-    def quick_mass(self, a: ArrayLike, b: ArrayLike) -> Array:
-        """P(a ≤ X ≤ b), to about 1e−15 in absolute terms: enough for searches."""
-        with np.errstate(invalid="ignore"):  # an empty interval at infinity
-            return self.mass(a, b)
-
-    def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
-        """P(a ≤ X ≤ b), to full relative precision however small."""
-        return np.exp(self.log_tilt(0.0, a, b))
-
-    def cdf(self, x: ArrayLike) -> Array:
-        """P(X ≤ x)."""
-        return self.mass(-np.inf, x)
-
-    def excess(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike) -> Array:
-        """∫_a^b (e^{k(x−ref)} − 1) f(x) dx, without cancellation for tiny k."""
-        k, a, b, ref = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (k, a, b, ref)))
-        left, right = self.panels(a, b)
-        half = (right - left)[..., None] / 2
-        x = left[..., None] + half * (1 + NODES)
-        inside = half > 0
-        density = np.exp(self.log_density(np.where(inside, x, self.quantile(0.5))))
-        gap = np.where(inside, x - ref[..., None, None], 0.0)
-        return np.sum(half * NODE_WEIGHTS * density * np.expm1(k[..., None, None] * gap), axis=(-2, -1))
-
     def given(self, low: Any, high: Any = None) -> LinePrior:
         """This prior for an attacker who knows that low ≤ x ≤ high."""
         if high is None:
-            raise KnowledgeError(
-                "knows",
-                low,
+            problem, remedy = (
                 "a continuous prior is conditioned on an interval",
                 "give two ends, given(low, high)",
             )
+            raise KnowledgeError("knows", low, problem, remedy)
         low, high = ordered(KnowledgeError, "knows", low, high)
         low, high = max(low, self.support[0]), min(high, self.support[1])
         if (low, high) == self.support:
             return self
-        if not low < high or not np.isfinite(self.log_tilt(0.0, low, high)):
-            raise KnowledgeError(
-                "knows",
-                (low, high),
+        if not low < high or not self.mass(low, high) > 0:
+            problem, remedy = (
                 "the prior gives this interval no probability",
                 f"choose one inside {self.support}",
             )
+            raise KnowledgeError("knows", (low, high), problem, remedy)
         return Truncated(self, low, high)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets: not what was computed, which it makes sooner than it reads it."""
+        return {name: value for name, value in vars(self).items() if name != "_pieces"}
 
 
 @dataclass(frozen=True)
@@ -189,214 +128,120 @@ class Truncated(LinePrior):
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        same = ("name", "inflections", "is_log_linear", "is_log_concave", "tail_rates")
+        vars(self).update(
+            {fact: getattr(self.base, fact) for fact in same}, support=(self.low, self.high)
+        )
+        vars(self).update(breaks=tuple(b for b in self.base.breaks if self.low < b < self.high))
+
     def __repr__(self) -> str:
         return f"{self.base!r}.given({self.low:g}, {self.high:g})"
 
-    @property
-    def name(self) -> str:
-        return self.base.name
-
-    @property
-    def is_log_concave(self) -> bool:
-        return self.base.is_log_concave
-
-    @property
-    def by_quadrature(self) -> bool:
-        return self.base.by_quadrature
-
-    @property
-    def is_quick(self) -> bool:
-        return self.base.is_quick
-
-    @property
-    def mirror(self) -> float | None:
-        centre = self.base.mirror
-        return centre if centre is not None and self.high - centre == centre - self.low else None
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return tuple(b for b in self.base.breaks if self.low < b < self.high)
-
-    def quick_mass(self, a: ArrayLike, b: ArrayLike) -> Array:
-        whole = float(self.base.mass(self.low, self.high))
-        return self.base.quick_mass(np.maximum(a, self.low), np.minimum(b, self.high)) / whole
-
     @cached_property
-    def _log_mass(self) -> float:
-        return float(self.base.log_tilt(0.0, self.low, self.high))
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return self.low, self.high
-
-    @property
-    def tails(self) -> tuple[Tail, Tail]:
-        left, right = self.base.tails
-        return ("bounded" if np.isfinite(self.low) else left, "bounded" if np.isfinite(self.high) else right)
+    def _whole(self) -> float:
+        return float(self.base.mass(self.low, self.high))
 
     def log_density(self, x: ArrayLike) -> Array:
-        x = np.asarray(x, dtype=np.float64)
+        x = floats(x)
         inside = (x >= self.low) & (x <= self.high)
-        return np.where(inside, self.base.log_density(x) - self._log_mass, -np.inf)
+        return np.where(inside, self.base.log_density(x) - np.log(self._whole), -np.inf)
 
-    def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
-        a, b = np.maximum(a, self.low), np.minimum(b, self.high)
-        return self.base.log_tilt(k, a, b, ref) - self._log_mass
+    def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
+        return self.base.mass(np.maximum(a, self.low), np.minimum(b, self.high)) / self._whole
 
-    def density_range(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-        low, high = self.base.density_range(np.clip(a, self.low, self.high), np.clip(b, self.low, self.high))
-        beyond, apart = (a < self.low) | (b > self.high), (b < self.low) | (a > self.high)
-        scale = np.exp(-self._log_mass)
-        return np.where(beyond, 0.0, low * scale), np.where(apart, 0.0, high * scale)
-
-    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-        scale, apart = np.exp(-self._log_mass), (b <= self.low) | (a >= self.high)
-        inside = (a >= self.low) & (b <= self.high)
-        ends = np.clip(a, self.low, self.high), np.clip(b, self.low, self.high)
-        slopes = (
-            np.where(inside, scale * v, o)
-            for v, o in zip(self.base.density_slopes(*ends), (-np.inf, np.inf), strict=True)
+    def _place(self, u: Array, from_right: bool) -> Array:
+        below, above = self.base.cdf(self.low), self.base.survival(self.high)
+        by_right = (
+            above <= 0.5 if from_right else below > 0.5
+        )  # from the side where the base has less
+        share = self._whole * (u if by_right == from_right else 1 - u)
+        found = (
+            self.base.upper_quantile(above + share)
+            if by_right
+            else self.base.quantile(below + share)
         )
-        low, high = (np.where(apart, 0.0, v) for v in slopes)
-        return low, high
-
-    def quantile(self, u: ArrayLike) -> Array:
-        below = self.base.cdf(self.low)
-        return np.clip(self.base.quantile(below + np.asarray(u) * np.exp(self._log_mass)), self.low, self.high)
-
-    def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        return self.base.panels(np.maximum(a, self.low), np.minimum(b, self.high))
+        return np.clip(found, self.low, self.high)
 
 
 @dataclass(frozen=True)
-class Normal(LinePrior):
-    """A normal prior.
+class Mixture(LinePrior):
+    """Prior parts[i] with probability shares[i]: two kinds of people in one column."""
 
-    >>> Normal(20, 6.28).mass(18, 22).round(4)
-    np.float64(0.2499)
-    """
+    parts: tuple[LinePrior, ...]
+    shares: Floats
 
-    mean: float
-    sd: float
+    name = "mixture"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", real(PriorError, "mean", self.mean))
-        object.__setattr__(self, "sd", positive(PriorError, "sd", self.sd))
+        if len(self.parts) != len(self.shares) or len(self.parts) < 2:
+            raise PriorError(
+                "mixture",
+                len(self.parts),
+                "needs two priors or more, each with its weight",
+                "add one",
+            )
+        for part in self.parts:
+            if not isinstance(part, LinePrior):
+                raise PriorError(
+                    "mixture", part, "is not a prior with a density", "mix densities only"
+                )
+        shares = weights("weights", np.asarray(self.shares))
+        parts = tuple(part for part, share in zip(self.parts, shares, strict=True) if share > 0)
+        lows, highs = zip(*(part.support for part in parts), strict=True)
+        low, high = min(lows), max(highs)
+        places = {x for part in parts for x in (*part.breaks, *part.support)}
+        breaks = tuple(sorted(x for x in places if low < x < high))
+        shares = tuple(shares[shares > 0].tolist())
+        vars(self).update(parts=parts, shares=shares, support=(low, high), breaks=breaks)
 
     def __repr__(self) -> str:
-        return f"normal(mean={self.mean:g}, sd={self.sd:g})"
+        words = ", ".join(f"({share:g}, {part!r})" for part, share in self.weighted)
+        return f"mixture({words})"
 
     @property
-    def name(self) -> str:
-        return "normal"
-
-    @property
-    def is_log_concave(self) -> bool:
-        return True
-
-    @property
-    def bend(self) -> float:
-        return 1 / self.sd**2
-
-    @property
-    def mirror(self) -> float:
-        return self.mean
-
-    @property
-    def normal_form(self) -> Normal:
-        return self
-
-    def stretched(self, factor: float) -> Normal:
-        return Normal(self.mean, self.sd * factor)
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return -np.inf, np.inf
-
-    @property
-    def tails(self) -> tuple[Tail, Tail]:
-        return "light", "light"
+    def weighted(self) -> list[tuple[LinePrior, float]]:
+        """The parts with their probabilities."""
+        return list(zip(self.parts, self.shares, strict=True))
 
     def log_density(self, x: ArrayLike) -> Array:
-        z = (np.asarray(x, dtype=np.float64) - self.mean) / self.sd
-        return -0.5 * z * z - _LOG_SQRT_2PI - np.log(self.sd)
+        return np.logaddexp.reduce(
+            [part.log_density(x) + np.log(share) for part, share in self.weighted], axis=0
+        )
 
-    def density_range(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        ends = np.exp(self.log_density(a)), np.exp(self.log_density(b))
-        top = np.exp(self.log_density(np.clip(self.mean, a, b)))
-        return np.minimum(*ends), top
+    def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
+        return np.asarray(sum(share * part.mass(a, b) for part, share in self.weighted))
 
-    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        turns = (
-            np.clip(self.mean + side * self.sd, a, b) for side in (-1, 1)
-        )  # beyond them it is curved the other way
-        places = np.stack(np.broadcast_arrays(a, b, *turns))
-        slopes = (self.mean - places) / self.sd**2 * np.exp(self.log_density(places))
-        return np.min(slopes, axis=0), np.max(slopes, axis=0)
+    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
+        masses = [
+            share * (part.survival(x) if from_right else part.cdf(x))
+            for part, share in self.weighted
+        ]
+        return np.sum(masses, axis=0)
 
-    def quantile(self, u: ArrayLike) -> Array:
-        return self.mean + self.sd * special.ndtri(u)
+    def _place(self, u: Array, from_right: bool) -> Array:
+        """By the smaller of both tails, halving the floating-point numbers of the support: their bits are in order."""
+        right = (u > 0.5) != from_right
+        tail = np.minimum(u, 1 - u)
+        bits = np.abs(self.support).view(np.int64) * np.sign(self.support).astype(np.int64)
+        low, high = (np.full(u.shape, end) for end in bits)
+        for _ in range(HALVINGS):
+            middle = (low >> 1) + (high >> 1) + (low & high & 1)
+            here = np.abs(middle).view(np.float64) * np.sign(middle)
+            inwards = np.where(right, self.survival(here) < tail, self.cdf(here) >= tail)
+            low, high = np.where(inwards, low, middle), np.where(inwards, middle, high)
+            if np.all(high - low <= 1):
+                break
+        return np.abs(high).view(np.float64) * np.sign(high)
 
-    def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        a, b = ((np.asarray(v, dtype=np.float64) - self.mean) / self.sd for v in (a, b))
-        peak = np.clip(0.0, a, np.maximum(a, b))
-        reach = np.sqrt(np.where(np.isfinite(peak), peak, 0.0) ** 2 + 80)
-        left, right = split(np.maximum(a, -reach), np.minimum(b, reach), 8)
-        return self.mean + self.sd * left, self.mean + self.sd * right
-
-    def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
-        # Completing the square: e^{k(x−ref)} f is a normal density around mean + k sd², and in units
-        # of sd the ends lie at alpha − kappa and beta − kappa. Everything is measured from the end
-        # nearer to the new centre, where the integrand is largest: k²sd²/2 is never formed there.
-        k, a, b, ref = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (k, a, b, ref)))
-        kappa = k * self.sd
-        alpha, beta = (a - self.mean) / self.sd, (b - self.mean) / self.sd
-        low, high = alpha - kappa, beta - kappa
-        empty = ~(b > a)
-        from_right = low <= -high
-        near = np.where(from_right, high, low)
-        with np.errstate(invalid="ignore"):  # an empty interval at infinity
-            width = np.where(empty, 0.0, (b - a) / self.sd)
-            narrow = width * np.maximum(np.abs(near), 1.0) <= _NARROW
-        central = ~narrow & (low < 0) & (high > 0)
-
-        out = np.full(k.shape, -np.inf)
-        end, nu, signed = np.where(from_right, (b, beta, -width), (a, alpha, width))
-        for pick, rest in ((narrow & ~empty, _log_narrow), (~narrow & ~central & ~empty, _log_tail)):
-            if pick.any():
-                at = nu[pick]
-                out[pick] = k[pick] * (end[pick] - ref[pick]) - 0.5 * at * at + rest(near[pick], signed[pick])
-        if central.any():
-            m = central & ~empty
-            mass = special.ndtr(high[m]) - special.ndtr(low[m])
-            out[m] = k[m] * (self.mean - ref[m]) + 0.5 * kappa[m] ** 2 + np.log(mass)
-        return out
-
-
-def _log_narrow(near: Array, width: Array) -> Array:
-    """ln of |∫ e^{−(z²−near²)/2} dz| / √(2π) over the short way from `near` by `width` (signed)."""
-    step = width[..., None] * _GL_FRACTIONS
-    total = np.exp(-step * (near[..., None] + 0.5 * step)) @ _GL_WEIGHTS
-    return np.log(np.abs(width) / 2 * total) - _LOG_SQRT_2PI
-
-
-def _log_tail(near: Array, width: Array) -> Array:
-    """The same for an interval that leads away from 0, by the scaled complementary error function."""
-    start, length = np.abs(near), np.abs(width)
-    first = special.erfcx(start * _SQRT_HALF)
-    with np.errstate(over="ignore"):
-        rest = np.exp(-length * (start + 0.5 * length)) * special.erfcx((start + length) * _SQRT_HALF)
-    return np.log(0.5 * (first - rest))
-
-
-def split(left: Array, right: Array, parts: int) -> tuple[Array, Array]:
-    """Each interval cut into equal parts, along a new last axis; empty ones stay empty."""
-    right = np.maximum(left, right)
-    fractions = np.arange(parts + 1) / parts
-    edges = left[..., None] + (right - left)[..., None] * fractions
-    return edges[..., :-1], edges[..., 1:]
+    def stretched(self, factor: float) -> Mixture | None:
+        """Each part wider or narrower around its own centre."""
+        parts = [part.stretched(factor) for part in self.parts]
+        return (
+            Mixture(tuple(p for p in parts if p is not None), self.shares)
+            if all(parts)
+            else None
+        )
 
 
 def expit(x: ArrayLike) -> Any:
@@ -405,15 +250,10 @@ def expit(x: ArrayLike) -> Any:
     >>> expit([0.0, -1e9, 1e9]).tolist()
     [0.5, 0.0, 1.0]
     """
-    with np.errstate(over="ignore"):
-        return 1.0 / (1.0 + np.exp(-np.asarray(x, dtype=np.float64)))
+    with quiet():
+        return 1.0 / (1.0 + np.exp(-floats(x)))
 
 
 def log_sum(terms: Array) -> Array:
     """ln Σ e^{terms} over the last axis, for terms that may be ±inf."""
-    if terms.shape[-1] == 1:
-        return terms[..., 0]
-    top = np.max(terms, axis=-1)
-    shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.log(np.sum(np.exp(terms - shift[..., None]), axis=-1)) + shift
+    return np.logaddexp.reduce(terms, axis=-1)

@@ -1,311 +1,383 @@
-"""Priors whose log-density is piecewise linear: uniform, exponential, Laplace, histogram.
+"""One representation of every prior on a line: pieces with exact masses and log-linear models of the density.
 
-Tilting such a prior by e^{kx} changes the slopes and nothing else, so one closed form serves all four.
+Between two knots the density f is modelled by its chord, log-linear with slope s, scaled to the exact mass. δ is the
+oscillation of ln(f/model) on the piece. Where ln L varies by at most w on a piece, its mean under f and its mean under
+the model differ by a factor of at most e^{±τ} with
+
+    τ = 4·artanh(tanh(w/4)·tanh(δ/4)) ≤ min(w, δ)        (theory §2)
+
+so a belief computed with masses times e^{τ} in the goal and e^{−τ} outside bounds what any likelihood reaches. A piece
+of width 0 is an atom. The two infinite tails are a mass each, with bounds of the hazard f/(mass further out).
+δ is proven where it is known between which points ln f is concave or convex, and checked at samples elsewhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from guessproof.errors import PriorError
-from guessproof.world.checks import Array, frozen, numbers, ordered, positive, real, weights
-from guessproof.world.line import LinePrior, Tail, log_sum, split
+from guessproof.errors import NotCertifiedError
+from guessproof.world.checks import Array, floats, quiet
+from guessproof.world.finite import Finite
+from guessproof.world.line import LinePrior, Mixture
 
-_FEW = 4  # pieces, up to which they are taken one after the other
-
-
-@dataclass(frozen=True)
-class LogLinear(LinePrior):
-    """A density exp(height + slope·(x − anchor)) on each of several adjoining pieces."""
-
-    left: Array = field(init=False, repr=False, compare=False)
-    right: Array = field(init=False, repr=False, compare=False)
-    anchor: Array = field(init=False, repr=False, compare=False)
-    height: Array = field(init=False, repr=False, compare=False)
-    slope: Array = field(init=False, repr=False, compare=False)
-
-    def _set_pieces(self, left: ArrayLike, right: ArrayLike, height: ArrayLike, slope: ArrayLike) -> None:
-        left, right, height, slope = (np.asarray(v, dtype=np.float64) for v in (left, right, height, slope))
-        anchor = np.where(np.isfinite(left), left, right)
-        for name, value in zip(
-            ("left", "right", "anchor", "height", "slope"), (left, right, anchor, height, slope), strict=True
-        ):
-            object.__setattr__(self, name, frozen(value))
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return tuple(self.left[1:].tolist())
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return float(self.left[0]), float(self.right[-1])
-
-    @property
-    def is_quick(self) -> bool:
-        return self.left.size <= _FEW
-
-    @property
-    def tails(self) -> tuple[Tail, Tail]:
-        low, high = self.support
-        return (
-            "bounded" if np.isfinite(low) else "memoryless",
-            "bounded" if np.isfinite(high) else "memoryless",
-        )
-
-    def log_density(self, x: ArrayLike) -> Array:
-        x = np.asarray(x, dtype=np.float64)
-        # A point where two pieces meet belongs to the denser one: it is possible if either side is.
-        pieces = (np.minimum(np.searchsorted(self.right, x, side=s), self.right.size - 1) for s in ("left", "right"))
-        value = np.maximum(*(self.height[i] + self.slope[i] * (x - self.anchor[i]) for i in pieces))
-        return np.where((x >= self.left[0]) & (x <= self.right[-1]), value, -np.inf)
-
-    def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
-        k, a, b, ref = (np.asarray(v, dtype=np.float64) for v in (k, a, b, ref))
-        pieces = zip(self.left, self.right, self.anchor, self.height, self.slope, strict=True)
-        if self.left.size <= _FEW:
-            return _log_tilt_of_few(list(pieces), *np.broadcast_arrays(k, a, b, ref))
-        k, a, b, ref = (v[..., None] for v in (k, a, b, ref))
-        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
-        some = (high > low) & (self.height > -np.inf)
-        value = _log_piece(k, low, high, ref, self.anchor, self.height, self.slope)
-        return log_sum(np.where(some, value, -np.inf))
-
-    def density_range(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
-        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
-        touched = high >= low
-        with np.errstate(invalid="ignore", over="ignore"):
-            ends = [np.exp(self.height + self.slope * (e - self.anchor)) for e in (low, high)]
-        least = np.min(np.where(touched, np.minimum(*ends), np.inf), axis=-1)
-        most = np.max(np.where(touched, np.maximum(*ends), 0.0), axis=-1)
-        beyond = (a[..., 0] < self.left[0]) | (b[..., 0] > self.right[-1])
-        return np.where(beyond, 0.0, least), most
-
-    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
-        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
-        with np.errstate(invalid="ignore", over="ignore"):
-            sides = [np.exp(self.height + self.slope * (e - self.anchor)) for e in (self.left, self.right)]
-            slopes = [self.slope * np.exp(self.height + self.slope * (e - self.anchor)) for e in (low, high)]
-        some = high > low
-        least = np.min(np.where(some, np.minimum(*slopes), np.inf), axis=-1)
-        most = np.max(np.where(some, np.maximum(*slopes), -np.inf), axis=-1)
-        before, after = np.append(0.0, sides[1]), np.append(sides[0], 0.0)  # at each end of a piece
-        edges = np.append(self.left, self.right[-1])
-        jumps = edges[np.isfinite(edges) & ~np.isclose(before, after, rtol=1e-13, atol=0.0)]
-        jumped = np.any((a < jumps) & (jumps < b), axis=-1)
-        outside = (b[..., 0] <= self.left[0]) | (a[..., 0] >= self.right[-1])
-        least, most = np.where(jumped, -np.inf, least), np.where(jumped, np.inf, most)
-        return np.where(outside, 0.0, least), np.where(outside, 0.0, most)
-
-    def quantile(self, u: ArrayLike) -> Array:
-        u = np.asarray(u, dtype=np.float64)
-        with np.errstate(invalid="ignore"):  # pieces that hold nothing
-            each = _log_piece(np.zeros(1), self.left, self.right, np.zeros(1), self.anchor, self.height, self.slope)
-        masses = np.where(self.height > -np.inf, np.exp(each), 0.0)
-        edges = np.concatenate([[0.0], np.cumsum(masses)])
-        positive_mass = masses > 0
-        piece = np.clip(np.searchsorted(edges, u, side="right") - 1, 0, masses.size - 1)
-        last = int(np.flatnonzero(positive_mass)[-1])
-        piece = np.where(positive_mass[piece], piece, last)
-        rest = np.maximum(u - edges[piece], 0.0)
-        slope, anchor, density = self.slope[piece], self.anchor[piece], np.exp(self.height[piece])
-        from_left = np.isfinite(self.left[piece])
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            flat = self.left[piece] + rest / density
-            rising = anchor + np.log1p(np.maximum(slope * rest / density, -1.0)) / slope
-            unbounded = anchor + np.log(slope * rest / density) / slope
-            # Far out, what is left above says where that is: masses before it add up to 1 but for rounding.
-            falling = anchor + np.log(-slope * (1 - u) / density) / slope
-        far = np.isinf(self.right[piece]) & (2 * rest > masses[piece])
-        x = np.where(slope == 0, flat, np.where(far, falling, np.where(from_left, rising, unbounded)))
-        return np.clip(x, *self.support)
-
-    def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-        a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
-        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            reach = np.where(self.slope != 0, 40 / np.abs(self.slope), np.inf)
-            low = np.where(self.slope > 0, np.maximum(low, high - reach), low)
-            high = np.where(self.slope < 0, np.minimum(high, low + reach), high)
-        some = (high > low) & (self.height > -np.inf)
-        low, high = np.where(some, low, 0.0), np.where(some, high, 0.0)
-        left, right = split(low, high, 6)
-        shape = (*left.shape[:-2], -1)
-        return left.reshape(shape), right.reshape(shape)
-
-
-def _log_tilt_of_few(pieces: list[tuple[float, ...]], k: Array, a: Array, b: Array, ref: Array) -> Array:
-    """The same piece by piece, each only for the intervals that reach into it."""
-    shape, (k, a, b, ref) = a.shape, (v.ravel() for v in (k, a, b, ref))
-    total = np.full(a.size, -np.inf)
-    for left, right, anchor, height, slope in pieces:
-        low, high = np.maximum(a, left), np.minimum(b, right)
-        some = np.flatnonzero(high > low) if height > -np.inf else np.empty(0, dtype=np.int64)
-        if some.size == a.size:
-            part = _log_piece(k, low, high, ref, anchor, height, slope)
-            total = part if len(pieces) == 1 else np.logaddexp(total, part)
-        elif some.size:
-            part = _log_piece(k[some], low[some], high[some], ref[some], anchor, height, slope)
-            total[some] = np.logaddexp(total[some], part)
-    return total.reshape(shape)
-
-
-def _log_piece(k: Array, low: Array, high: Array, ref: Array, anchor: Any, height: Any, slope: Any) -> Array:
-    """ln ∫_low^high e^{k(x−ref)} f for a piece that holds low … high, +inf where it diverges.
-
-    Measured from the end where the tilted density is largest: a finite one unless it diverges.
-    """
-    rate = slope + k
-    decay = np.abs(rate)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        length = high - low
-        fall = decay * length
-        end = np.where((rate > 0) | ((rate == 0) & np.isneginf(low)), high, low)
-        size = np.where(fall > 0, -np.expm1(-fall) / decay, length)
-        value = height + slope * (end - anchor) + k * (end - ref) + np.log(size)
-    return np.where(np.isinf(end) | (np.isinf(length) & (rate == 0)), np.inf, value)
+TOLERANCE = 6e-7  # error of a belief that one piece may cause, for a rate of one per interquartile range
+MOST_PIECES = 1500  # more cost too much time; only tails without a mean need more than 1,100
+MOST_PARTS = 8  # of one piece in one round: oscillation is known too badly for more
+COARSER = 4.0  # factor on the tolerance where there are too many pieces
+ROUNDS = 40  # of splitting: each at least halves a piece
+GAP_FACTOR = (
+    4 / 3
+)  # a concave gap is at most this times the largest of its values at the three quarter points
+CHECKED_FACTOR = 2.0  # the same where curvature is unknown: a margin, not a proof
+STEADY = 0.995  # a hazard that falls by less than this between the last two levels does not tend to 0
+MARGIN = 0.9  # of a falling hazard, what is counted on further out
+INWARDS = 1e-3  # of a place in a tail: how far inwards a chord of ln f begins
+DECADES = 10.0 ** -np.concatenate(
+    [np.arange(1.0, 20), np.arange(20.0, 300, 10)]
+)  # tail quantiles at which pieces end
+QUARTERS = np.arange(1, 4) / 4
 
 
 @dataclass(frozen=True)
-class Uniform(LogLinear):
-    """Every value between low and high alike."""
+class Tail:
+    """Bounds of the hazard at every point beyond the outermost knot, and its limit at infinity."""
 
     low: float
     high: float
+    limit: float
 
-    def __post_init__(self) -> None:
-        low, high = ordered(PriorError, "low, high", self.low, self.high)
-        object.__setattr__(self, "low", real(PriorError, "low", low))
-        object.__setattr__(self, "high", real(PriorError, "high", high))
-        self._set_pieces([low], [high], [-np.log(high - low)], [0.0])
-
-    def __repr__(self) -> str:
-        return f"uniform(low={self.low:g}, high={self.high:g})"
-
-    @property
-    def name(self) -> str:
-        return "uniform"
-
-    @property
-    def is_log_concave(self) -> bool:
-        return True
-
-    @property
-    def mirror(self) -> float:
-        return self.low / 2 + self.high / 2
-
-    def stretched(self, factor: float) -> Uniform:
-        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2 * factor
-        return Uniform(middle - half, middle + half)
-
-
-@dataclass(frozen=True)
-class ExponentialPrior(LogLinear):
-    """Density e^{−x/scale}/scale on x ≥ 0.
-
-    >>> ExponentialPrior(2.0).log_tilt(0.0, 0, np.inf).round(12) + 0.0
-    np.float64(0.0)
-    """
-
-    scale: float
-
-    def __post_init__(self) -> None:
-        scale = positive(PriorError, "scale", self.scale)
-        object.__setattr__(self, "scale", scale)
-        self._set_pieces([0.0], [np.inf], [-np.log(scale)], [-1 / scale])
-
-    def __repr__(self) -> str:
-        return f"exponential(scale={self.scale:g})"
-
-    @property
-    def name(self) -> str:
-        return "exponential"
-
-    @property
-    def is_log_concave(self) -> bool:
-        return True
-
-    def stretched(self, factor: float) -> ExponentialPrior:
-        return ExponentialPrior(self.scale * factor)
-
-
-@dataclass(frozen=True)
-class LaplacePrior(LogLinear):
-    """Density e^{−|x−mean|/scale}/(2·scale)."""
-
-    mean: float
-    scale: float
-
-    def __post_init__(self) -> None:
-        mean, scale = real(PriorError, "mean", self.mean), positive(PriorError, "scale", self.scale)
-        object.__setattr__(self, "mean", mean)
-        object.__setattr__(self, "scale", scale)
-        height = -np.log(2 * scale)
-        self._set_pieces([-np.inf, mean], [mean, np.inf], [height, height], [1 / scale, -1 / scale])
-
-    def __repr__(self) -> str:
-        return f"laplace(mean={self.mean:g}, scale={self.scale:g})"
-
-    @property
-    def name(self) -> str:
-        return "laplace"
-
-    @property
-    def is_log_concave(self) -> bool:
-        return True
-
-    @property
-    def mirror(self) -> float:
-        return self.mean
-
-    def stretched(self, factor: float) -> LaplacePrior:
-        return LaplacePrior(self.mean, self.scale * factor)
-
-
-@dataclass(frozen=True)
-class Histogram(LogLinear):
-    """Probability weights[i] spread evenly over edges[i] … edges[i+1]."""
-
-    edges: tuple[float, ...]
-    weights: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        edges, mass = numbers(PriorError, "edges", self.edges), weights("weights", self.weights)
-        if edges.size != mass.size + 1:
-            raise PriorError(
-                "edges",
-                self.edges,
-                f"{mass.size} weights need {mass.size + 1} edges",
-                "give one edge more than weights",
+    def log_excess(self, k: Array) -> tuple[Array, Array]:
+        """Bounds of ln E e^{kY}, Y the distance beyond the knot; +inf where it diverges or has no bound."""
+        with quiet():  # by a hazard of 0 everything may lie at infinity
+            slow, fast = (
+                np.where(k < h, -np.log1p(-k / h), np.inf)
+                for h in np.array([self.low, self.high])
             )
-        if np.any(np.diff(edges) <= 0):
-            raise PriorError("edges", self.edges, "they do not rise", "sort them and drop repetitions")
-        object.__setattr__(self, "edges", tuple(edges.tolist()))
-        object.__setattr__(self, "weights", tuple(mass.tolist()))
-        keep = np.flatnonzero(mass)
-        inner = slice(keep[0], keep[-1] + 1)  # empty cells at either end are outside the support
-        with np.errstate(divide="ignore"):
-            height = np.log(mass / np.diff(edges))[inner]
-        self._set_pieces(edges[:-1][inner], edges[1:][inner], height, np.zeros(height.size))
+        low = np.where(k > 0, np.where(k > self.limit, np.inf, fast), slow)
+        return np.where(k == 0, 0.0, low), np.where(k == 0, 0.0, np.where(k > 0, slow, fast))
 
-    def __repr__(self) -> str:
-        return f"histogram({len(self.weights)} cells from {self.edges[0]:g} to {self.edges[-1]:g})"
 
-    @property
-    def name(self) -> str:
-        return "histogram"
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Pieces in order; `left` = `right` is an atom, −inf and +inf are the ends of the tails."""
 
-    @property
-    def mirror(self) -> float | None:
-        centres = {low / 2 + high / 2 for low, high in zip(self.edges, reversed(self.edges), strict=True)}
-        return centres.pop() if len(centres) == 1 and self.weights == self.weights[::-1] else None
+    prior: LinePrior | Finite
+    left: Array
+    right: Array
+    log_mass: Array
+    slope: Array  # of the log-linear model
+    osc: Array  # δ
+    tails: tuple[Tail | None, Tail | None]
+    proven: bool
 
-    def stretched(self, factor: float) -> Histogram:
-        edges, mass = np.asarray(self.edges), np.asarray(self.weights)
-        middle = float(mass @ (edges[1:] + edges[:-1])) / 2
-        return Histogram(tuple((middle + factor * (edges - middle)).tolist()), self.weights)
+    @cached_property
+    def _width(self) -> Array:
+        """0 for tails."""
+        with quiet():
+            width = self.right - self.left
+        return np.where(np.isfinite(width), width, 0.0)
+
+    def cut(self, points: ArrayLike) -> Pieces:
+        """Make every given point a knot; masses of new pieces come from the prior."""
+        if isinstance(self.prior, Finite):
+            return self
+        points, (low, high) = np.ravel(points), self.prior.support
+        old = np.append(self.left, self.right[-1])
+        knots = np.union1d(old, points[(points > low) & (points < high)])
+        return self if knots.size == old.size else _at_knots(self.prior, knots, self)
+
+    def split(self, parts: NDArray[np.int64]) -> Pieces:
+        """Divide each piece into the given number of parts; the tails stay whole."""
+        parts = np.where(self._width > 0, parts, 1)
+        which = np.repeat(np.arange(parts.size), np.maximum(parts - 1, 0))
+        share = (np.arange(which.size) - np.searchsorted(which, which) + 1) / parts[which]
+        left, right = self.left[which], self.right[which]
+        # Far out, and towards an infinite density, pieces are graded: their ends form a geometric sequence.
+        centre = self.quantile(0.5)
+        near, far = left - centre, right - centre
+        with quiet():
+            graded = (near * far > 0) & (np.maximum(near / far, far / near) > 2)
+            steps = far * np.abs(near / far) ** (1 - share)
+        return self.cut(np.where(graded, centre + steps, left + share * (right - left)))
+
+    def quantile(self, u: float) -> float:
+        """About where probability u lies below: exact at knots, straight between them."""
+        ends = np.append(self.left, self.right[-1])
+        ends = np.where(np.isfinite(ends), ends, np.clip(ends, self.right[0], self.left[-1]))
+        return float(np.interp(u, np.append(0.0, np.cumsum(np.exp(self.log_mass))), ends))
+
+    def end_tilt(self, k: ArrayLike, *, at_left: bool) -> tuple[Array, Array]:
+        """Bounds of ln ∫ e^{k(x−end)} f over each piece, k broadcast against the pieces.
+
+        `end` is the piece's left or right end, and of a tail its only finite one. The bounds are the model's integral
+        times e^{±τ}, so they hold for the part of any likelihood; those of `clip` only for this exponential.
+        """
+        k = floats(k)
+        k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.left.shape))
+        width = self._width
+        mean = _log_mean((self.slope + k) * width) - _log_mean(self.slope * width)
+        value = self.log_mass + mean - (0.0 if at_left else k * width)
+        tau = spread(np.abs(k) * width, self.osc)
+        low, high = value - tau, value + tau
+        for i, tail in zip((0, -1), self.tails, strict=True):
+            if tail is not None:
+                excess = tail.log_excess(k[..., i] if i else -k[..., i])
+                # A tail whose mass is 0 in doubles still outweighs everything where its tilt diverges.
+                low[..., i], high[..., i] = (
+                    np.where(
+                        np.isposinf(x),
+                        np.inf,
+                        self.log_mass[i] + np.where(np.isposinf(x), 0.0, x),
+                    )
+                    for x in excess
+                )
+        return low, high
+
+    def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:
+        """A tilted integral lies between the mass times the least and the largest factor on the piece."""
+        factor = self._width * (k if at_left else -k)
+        low, high = (
+            self.log_mass + np.minimum(factor, 0.0),
+            self.log_mass + np.maximum(factor, 0.0),
+        )
+        return np.where(
+            np.isfinite(self.left) & np.isfinite(self.right),
+            np.clip(log_tilt, low, high),
+            log_tilt,
+        )
+
+
+def spread(variation: Array, osc: Array) -> Array:
+    """τ of the lemma: how far ln of a mean under f may be from that under the model.
+
+    >>> spread(np.array([0.1, 0.1, 50.0]), np.array([0.04, np.inf, 0.04])).round(5).tolist()
+    [0.001, 0.1, 0.04]
+    """
+    with quiet():
+        exact = 4 * np.arctanh(np.tanh(variation / 4) * np.tanh(osc / 4))
+    return np.minimum(np.minimum(variation, osc), exact)
+
+
+def _log_mean(z: Array) -> Array:
+    """ln((e^z − 1)/z), the logarithm of the mean of e^{zu} for u uniform on [0, 1]."""
+    size = np.abs(z)
+    with quiet():
+        value = np.log(-np.expm1(-size) / size)
+    return np.maximum(z, 0.0) + np.where(size > 0, value, 0.0)
+
+
+def pieces_of(prior: LinePrior | Finite) -> Pieces:
+    """Return the pieces of a prior; they are kept with it."""
+    kept = vars(prior)
+    if "_pieces" not in kept:
+        kept["_pieces"] = (
+            _atoms(prior)
+            if isinstance(prior, Finite)
+            else _refined(_at_knots(prior, _knots(prior)))
+        )
+    return kept["_pieces"]
+
+
+def _atoms(prior: Finite) -> Pieces:
+    some = prior.mass > 0
+    points = prior.points[some]
+    zeros = np.zeros(points.size)
+    return Pieces(
+        prior, points, points, np.log(prior.mass[some]), zeros, zeros, (None, None), True
+    )
+
+
+def _knots(prior: LinePrior, mixed: bool = False) -> Array:
+    """First knots: ends, breaks, turns of curvature and tail quantiles (of exponential tails only in a mixture)."""
+    low, high = prior.support
+    knots = [np.array([*prior.breaks, *(prior.inflections or ())])]
+    if isinstance(prior, Mixture):
+        knots += [_knots(part, True) for part in prior.parts]
+    elif mixed or not prior.is_log_linear:
+        with quiet():
+            found = np.concatenate(
+                [
+                    prior.quantile(DECADES),
+                    prior.upper_quantile(DECADES),
+                    prior.quantile(QUARTERS),
+                ]
+            )
+            knots.append(found[np.isfinite(prior.log_density(found))])
+    points = np.unique(np.concatenate(knots))
+    inner = points[(points > low) & (points < high)]
+    inner = inner[
+        (prior.mass(low, inner) > 0) & (prior.mass(inner, high) > 0)
+    ]  # further out nothing is representable
+    return np.concatenate([[low], inner, [high]])
+
+
+def _at_knots(prior: LinePrior, knots: Array, known: Pieces | None = None) -> Pieces:
+    """Pieces between rising knots; those that `known` has are taken from it."""
+    left, right = knots[:-1], knots[1:]
+    fresh = np.ones(left.size, dtype=np.bool_)
+    columns = np.empty((3, left.size))  # log mass, slope, δ
+    if known is not None:
+        at = np.searchsorted(known.left, left, side="right") - 1
+        fresh = (known.left[at] != left) | (known.right[at] != right)
+        columns[:, ~fresh] = np.stack([known.log_mass, known.slope, known.osc])[:, at[~fresh]]
+    low, high = left[fresh], right[fresh]
+    with quiet():
+        finite = np.isfinite(high - low)
+        starts, ends, above, below = _chords(
+            prior, np.where(finite, low, 0.0), np.where(finite, high, 0.0)
+        )
+        slope = (ends - starts) / (high - low)
+        usable = finite & np.isfinite(slope)
+        osc = np.where(usable, above + below, np.inf)
+        columns[:, fresh] = np.log(prior.mass(low, high)), np.where(usable, slope, 0.0), osc
+    tails = _tail(prior, float(knots[1]), False), _tail(prior, float(knots[-2]), True)
+    log_mass, slopes, osc = columns
+    return Pieces(prior, left, right, log_mass, slopes, osc, tails, _is_proven(prior))
+
+
+def _is_proven(prior: LinePrior) -> bool:
+    if isinstance(prior, Mixture):
+        return all(_is_proven(part) for part in prior.parts)
+    return prior.inflections is not None
+
+
+def _chords(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, Array, Array]:
+    """ln f at both ends from inside, and how far ln f rises above and falls below its chord."""
+    if isinstance(prior, Mixture):
+        return _mixed_chords(prior, left, right)
+    inwards = (
+        (left, right),
+        (right, left),
+    )  # where the density jumps, it is taken beside the knot
+    inside = [np.where(np.isin(x, prior.breaks), np.nextafter(x, to), x) for x, to in inwards]
+    apart = (right <= prior.support[0]) | (left >= prior.support[1])
+    starts, ends = (np.where(apart, -np.inf, prior.log_density(x)) for x in inside)
+    above = below = np.zeros(left.size)
+    if not prior.is_log_linear:
+        u = QUARTERS[:, None]
+        gaps = prior.log_density(left + u * (right - left)) - ((1 - u) * starts + u * ends)
+        factor = CHECKED_FACTOR if prior.inflections is None else GAP_FACTOR
+        above, below = (
+            factor * np.max(np.maximum(side, 0.0), axis=0) for side in (gaps, -gaps)
+        )
+        mass = prior.mass(left, right)
+        if prior.inflections is None:
+            model = starts + _log_mean(ends - starts) + np.log(right - left)
+            above = np.where(
+                np.abs(np.log(mass) - model) <= above + below + TOLERANCE, above, np.inf
+            )
+        empty = np.isneginf(starts) & np.isneginf(ends) & (mass == 0)
+        above, below = np.where(empty, 0.0, above), np.where(empty, 0.0, below)
+    return starts, ends, above, below
+
+
+def _mixed_chords(
+    prior: Mixture, left: Array, right: Array
+) -> tuple[Array, Array, Array, Array]:
+    """The same of a mixture: a log-sum of the parts' chords is convex, and each part stays close to its own."""
+    starts, ends, above, below = np.stack(
+        [_chords(part, left, right) for part in prior.parts], axis=1
+    )
+    share = np.log(prior.shares)[:, None]
+
+    def log_sum(u: float) -> Array:
+        terms = starts if u == 0 else ends if u == 1 else (1 - u) * starts + u * ends
+        return np.logaddexp.reduce(
+            np.nan_to_num(terms + share, nan=-np.inf, neginf=-np.inf, posinf=np.inf), axis=0
+        )
+
+    start, end = log_sum(0.0), log_sum(1.0)
+    sag = np.max([(1 - u) * start + u * end - log_sum(float(u)) for u in QUARTERS], axis=0)
+    # A part that is infinite or 0 at one end only has no chord.
+    mixed = np.any(np.isfinite(starts) != np.isfinite(ends), axis=0)
+    above = np.where(mixed, np.inf, np.max(above, axis=0))
+    return start, end, above, np.max(below, axis=0) + GAP_FACTOR * np.maximum(sag, 0.0)
+
+
+def _beyond(prior: LinePrior, x: ArrayLike, on_right: bool) -> Array:
+    return prior.survival(x) if on_right else prior.cdf(x)
+
+
+def _tail(prior: LinePrior, knot: float, on_right: bool) -> Tail | None:
+    """Bounds of the hazard beyond a knot on an infinite side; None for a part that has no mass there.
+
+    The hazard lies within the range of −(ln f)′, which is monotone beyond the last turn of curvature. So is the hazard
+    itself, and its value at the knot is a bound.
+    """
+    if np.isfinite(prior.support[on_right]):
+        return None
+    if isinstance(prior, Mixture):
+        # The hazard of a mixture is a mean of the parts' hazards; far out the slowest decay is left.
+        parts = [_tail(part, knot, on_right) for part in prior.parts]
+        tails = [tail for tail in parts if tail is not None]
+        return Tail(
+            min(t.low for t in tails), max(t.high for t in tails), min(t.limit for t in tails)
+        )
+    with quiet():
+        at_knot = float(np.exp(prior.log_density(knot)) / _beyond(prior, knot, on_right))
+    if prior.inflections is None:
+        return _checked_tail(prior, on_right, at_knot)
+    side, limit = 1 if on_right else -1, prior.tail_rates[on_right]
+    if prior.is_log_linear:
+        return Tail(limit, limit, limit)
+    last = max((side * x for x in prior.inflections), default=-np.inf)
+    if last > side * knot:
+        return Tail(0.0, np.inf, limit)
+    if not np.isfinite(
+        at_knot
+    ):  # no mass is representable there: a chord from inside, on the safe side of −(ln f)′
+        inner = side * max(last, side * knot - INWARDS * abs(knot))
+        fall = float(prior.log_density(inner) - prior.log_density(knot))
+        at_knot = fall / abs(knot - inner) if knot != inner else np.nan
+    if not np.isfinite(at_knot):
+        return Tail(0.0, np.inf, limit)
+    return Tail(min(at_knot, limit), max(at_knot, limit), limit)
+
+
+def _checked_tail(prior: LinePrior, on_right: bool, at_knot: float) -> Tail:
+    """The hazard of a density of unknown curvature, from its values at tail quantiles: checked, not proven."""
+    with quiet():
+        places = prior.upper_quantile(DECADES) if on_right else prior.quantile(DECADES)
+        rates = np.exp(prior.log_density(places) - np.log(_beyond(prior, places, on_right)))
+    rates = rates[np.isfinite(places) & np.isfinite(rates) & (rates > 0)]
+    if not rates.size or rates[-1] < STEADY * rates[-2:][0]:
+        return Tail(0.0, max(at_knot, *rates.tolist()), 0.0)
+    last = float(rates[-1])
+    if last < at_knot:
+        return Tail(MARGIN * last, at_knot, last)
+    return Tail(at_knot, np.inf, np.inf)
+
+
+def _refined(pieces: Pieces) -> Pieces:
+    """Split pieces until each adds at most the tolerance to the error of a belief."""
+    scale, tolerance = pieces.quantile(0.75) - pieces.quantile(0.25), TOLERANCE
+    for _ in range(ROUNDS):
+        with quiet():
+            width = (pieces.right - pieces.left) / scale
+            mass = np.exp(pieces.log_mass)
+            size = (
+                np.tanh(pieces.osc / 4)
+                * np.minimum(width, 1e3)
+                * np.minimum(np.sqrt(mass / width), 100 * mass)
+            )
+        # Two neighbouring numbers cannot be told apart any more.
+        halves = pieces.left / 2 + pieces.right / 2
+        able = np.isfinite(width) & (halves > pieces.left) & (halves < pieces.right)
+        size: Array = np.where(able, size, 0.0)
+        while (
+            True
+        ):  # until there are not too many; an error falls with the third power of the width
+            parts = np.ceil(np.cbrt(size / tolerance)).astype(np.int64).clip(1, MOST_PARTS)
+            if parts.sum() <= max(MOST_PIECES, parts.size):
+                break
+            tolerance *= COARSER  # heavy tails: wider brackets, as sound as narrow ones
+        if parts.sum() == parts.size:
+            return pieces
+        pieces = pieces.split(parts)
+    raise NotCertifiedError(
+        f"the prior {pieces.prior!r} could not be divided into pieces; give a histogram of it"
+    )

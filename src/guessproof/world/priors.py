@@ -4,40 +4,53 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import PriorError
-from guessproof.world.checks import numbers, ordered, positive, probability, weights
-from guessproof.world.families import Beta, Gamma, LogNormal, StudentT
-from guessproof.world.finite import Finite
-from guessproof.world.line import LinePrior, Normal
-from guessproof.world.mixture import Mixture
-from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
-from guessproof.world.quadrature import FrozenScipy
+from guessproof.world.checks import Pair, floats, ordered, positive, quiet, real, weights
+from guessproof.world.families import (
+    Beta,
+    ExponentialPrior,
+    FrozenScipy,
+    Gamma,
+    Histogram,
+    LaplacePrior,
+    LogNormal,
+    Normal,
+    StudentT,
+    Uniform,
+)
+from guessproof.world.finite import Finite, is_number
+from guessproof.world.line import LinePrior, Mixture
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """Nothing is known but the range: answers hold for every prior on it."""
+    """Nothing is known but the range: answers hold for every prior on it.
+
+    With `values` these are the categories that can occur; `low` and `high` are the first and the last index of them.
+    """
 
     low: float
     high: float
+    values: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
         low, high = ordered(PriorError, "low, high", self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        vars(self).update(low=low, high=high)
 
     def __repr__(self) -> str:
-        return f"unknown({self.low:g}, {self.high:g})"
+        return (
+            f"unknown(values={list(self.values)})"
+            if self.values
+            else f"unknown({self.low:g}, {self.high:g})"
+        )
 
-    @property
-    def name(self) -> str:
-        return "unknown"
+    name = "unknown"
 
     def stretched(self, factor: float) -> None:
         """Nothing is known that could be wider or narrower."""
@@ -53,19 +66,19 @@ class PartlyKnown:
     high: float = np.inf
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", positive(PriorError, "radius", self.radius))
-        if probability(PriorError, "probability", self.probability) == 0:
-            raise PriorError("probability", 0, "the true value would be impossible", "give a number above 0")
+        radius = positive(PriorError, "radius", self.radius)
+        if not 0 < real(PriorError, "probability", self.probability) <= 1:
+            remedy = "give a number above 0 and at most 1"
+            raise PriorError(
+                "probability", self.probability, "is not a probability of what can be", remedy
+            )
         low, high = ordered(PriorError, "low, high", self.low, self.high)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        vars(self).update(radius=radius, low=low, high=high)
 
     def __repr__(self) -> str:
         return f"partly_known(radius={self.radius:g}, probability={self.probability:g}, {self.low:g}, {self.high:g})"
 
-    @property
-    def name(self) -> str:
-        return "partly_known"
+    name = "partly_known"
 
     def stretched(self, factor: float) -> None:
         """Nothing is known that could be wider or narrower."""
@@ -76,10 +89,15 @@ Prior = LinePrior | Finite | Unknown | PartlyKnown
 
 # Half of a normal distribution lies within this many standard deviations of its mean.
 QUARTILE = 0.6744897501960817
+MOST_VALUES = 10_000_000  # of a discrete distribution: more do not fit into memory
+STEPS = 1.5 ** np.arange(
+    43
+)  # from its median outwards, until there are too many values between
+LEAST_LOG = -700.0  # ln of a probability: smaller ones do not exist in floating point
 _HALF = re.compile(r"half\b.*?\bbetween\s+(\S+)\s+and\s+(\S+)\s*\Z", re.IGNORECASE)
 
 
-def read_half(text: str) -> tuple[float, float] | None:
+def read_half(text: str) -> Pair | None:
     """The two numbers of "half of people lie between 10 and 30"; None for other words.
 
     >>> read_half("half between 10 and 30"), read_half("unknown")
@@ -130,7 +148,7 @@ def laplace(mean: float, scale: float) -> LaplacePrior:
 
 def histogram(edges: Any, weights: Any) -> Histogram:
     """Probability weights[i], summing to one, spread evenly between edges[i] and edges[i+1]."""
-    return Histogram(tuple(_listed("edges", edges)), tuple(_listed("weights", weights)))
+    return Histogram(edges, weights)
 
 
 def lognormal(median: float, sd_log: float) -> LogNormal:
@@ -162,16 +180,17 @@ def mixture(*parts: tuple[float, LinePrior]) -> Mixture:
     try:
         shares, priors = zip(*parts, strict=True)
     except (TypeError, ValueError):
-        raise PriorError(
-            "mixture", parts, "is not a list of (weight, prior)", "write (0.7, normal(20, 5)), …"
-        ) from None
+        remedy = "write (0.7, normal(20, 5)), …"
+        raise PriorError("mixture", parts, "is not a list of (weight, prior)", remedy) from None
     return Mixture(priors, shares)
 
 
 def truncated(prior: LinePrior, low: float, high: float) -> LinePrior:
     """A prior of which only the part between low and high can be."""
     if not isinstance(prior, LinePrior):
-        raise PriorError("truncated", prior, "is not a prior with a density", "truncate densities only")
+        raise PriorError(
+            "truncated", prior, "is not a prior with a density", "truncate densities only"
+        )
     return prior.given(low, high)
 
 
@@ -185,12 +204,34 @@ def categorical(table: Mapping[Hashable, float]) -> Finite:
     return Finite.of(table)
 
 
-def unknown(low: float, high: float) -> Unknown:
-    """Nothing is known but the range."""
-    return Unknown(low, high)
+def unknown(
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    values: Iterable[Hashable] | None = None,
+) -> Unknown:
+    """Nothing is known but the range; of categories nothing but the values that can occur."""
+    if values is None:
+        return Unknown(low, high)  # pyright: ignore[reportArgumentType] - a missing end is refused there
+    listed = tuple(values)
+    if low is not None or high is not None:
+        raise PriorError(
+            "values", list(listed), "stand beside a range", "give a range, or values"
+        )
+    if all(map(is_number, listed)) and listed:
+        raise PriorError(
+            "values", list(listed), "are numbers", "give their range, as unknown(0, 120)"
+        )
+    if len(set(listed)) < max(2, len(listed)):
+        raise PriorError(
+            "values", list(listed), "are not different values", "name two or more, each once"
+        )
+    return Unknown(0, len(listed) - 1, listed)
 
 
-def partly_known(radius: float, probability: float, low: float = -np.inf, high: float = np.inf) -> PartlyKnown:
+def partly_known(
+    radius: float, probability: float, low: float = -np.inf, high: float = np.inf
+) -> PartlyKnown:
     """P(|x − t| ≤ radius) = probability around the true value t, and nothing else but the range."""
     return PartlyKnown(radius, probability, low, high)
 
@@ -198,15 +239,16 @@ def partly_known(radius: float, probability: float, low: float = -np.inf, high: 
 def from_scipy(distribution: Any) -> LinePrior | Finite:
     """Any frozen distribution of scipy.stats, continuous (by quadrature) or discrete (by its atoms)."""
     if not hasattr(distribution, "dist") or not hasattr(distribution, "ppf"):
-        raise PriorError(
-            "from_scipy",
-            distribution,
+        problem, remedy = (
             "is not a frozen distribution",
             "give for instance scipy.stats.gamma(3)",
         )
-    with np.errstate(all="ignore"):
+        raise PriorError("from_scipy", distribution, problem, remedy)
+    with quiet():
         if np.isnan(distribution.cdf(0.0)):
-            raise PriorError("from_scipy", distribution, "its parameters are out of range", "check them")
+            raise PriorError(
+                "from_scipy", distribution, "its parameters are out of range", "check them"
+            )
     if hasattr(distribution, "pmf"):
         return _atoms(distribution)
     return _known_family(distribution) or FrozenScipy(distribution)
@@ -214,7 +256,7 @@ def from_scipy(distribution: Any) -> LinePrior | Finite:
 
 def _known_family(distribution: Any) -> LinePrior | None:
     """A family of ours that scipy knows by another name: its density's turns are known, and it is quicker."""
-    known: dict[str, Any] = {
+    known: dict[str, Callable[..., LinePrior | None]] = {
         "beta": lambda a, b, loc, scale: Beta(a, b, loc, loc + scale),
         "t": StudentT,
         "gamma": lambda shape, loc, scale: Gamma(shape, scale) if loc == 0 else None,
@@ -232,26 +274,22 @@ def _known_family(distribution: Any) -> LinePrior | None:
 
 def _atoms(distribution: Any) -> Finite:
     """A discrete distribution as a table; what lies beyond e^{−700} does not exist in floating point."""
-    low, high = distribution.support()
-    low = low if np.isfinite(low) else _last(distribution, -1)
-    high = high if np.isfinite(high) else _last(distribution, +1)
-    if high - low > 10_000_000:
-        raise PriorError("from_scipy", distribution, "has too many values", "give a histogram or an empirical prior")
+    ends = zip(distribution.support(), (-1, 1), strict=True)
+    low, high = (end if np.isfinite(end) else _last(distribution, side) for end, side in ends)
+    if high - low > MOST_VALUES:
+        raise PriorError(
+            "from_scipy",
+            distribution,
+            "has too many values",
+            "give a histogram or an empirical prior",
+        )
     points = np.arange(low, high + 1)
-    mass = np.asarray(distribution.pmf(points), dtype=np.float64)
+    mass = weights("weights", distribution.pmf(points))
     some = mass > 0
-    mass = weights("weights", mass)
-    return Finite(tuple(points[some].astype(float).tolist()), tuple(mass[some].tolist()))
+    return Finite(tuple(floats(points[some]).tolist()), tuple(mass[some].tolist()))
 
 
 def _last(distribution: Any, direction: int) -> float:
-    middle = float(distribution.ppf(0.5))
-    step = 1.0
-    while distribution.logpmf(middle + direction * step) > -700 and step < 2e7:
-        step *= 1.5
-        step = float(np.ceil(step))
-    return middle + direction * step
-
-
-def _listed(field: str, values: Any) -> list[float]:
-    return numbers(PriorError, field, values).tolist()
+    places = distribution.ppf(0.5) + direction * np.ceil(STEPS)
+    gone = distribution.logpmf(places) <= LEAST_LOG
+    return float(places[np.argmax(gone) if gone.any() else -1])

@@ -13,8 +13,17 @@ from fractions import Fraction
 DAY = datetime.timedelta(days=1)
 MICROSECONDS = 86_400_000_000  # of a day
 EPOCH = datetime.datetime(1970, 1, 1)
-EXACT = 65_536.0  # days from 1970, until 2149: further out a double is coarser than a microsecond
-UNITS = {"second": 1 / 86_400, "minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0, "year": 365.25}
+EXACT = (
+    65_536.0  # days from 1970, until 2149: further out a double is coarser than a microsecond
+)
+UNITS = {
+    "second": 1 / 86_400,
+    "minute": 1 / 1440,
+    "hour": 1 / 24,
+    "day": 1.0,
+    "week": 7.0,
+    "year": 365.25,
+}
 _LENGTH = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([a-z]+?)s?\s*")
 
 
@@ -34,7 +43,9 @@ def days_of(moment: datetime.date) -> float:
 def moment_of(days: float) -> datetime.datetime:
     """The moment that lies so many days after 1970, to the microsecond; the first or last of all beyond them."""
     try:
-        return EPOCH + datetime.timedelta(microseconds=round(Fraction(days) * MICROSECONDS))  # a product would round
+        return EPOCH + datetime.timedelta(
+            microseconds=round(Fraction(days) * MICROSECONDS)
+        )  # a product would round
     except (OverflowError, ValueError):
         return datetime.datetime.max if days > 0 else datetime.datetime.min
 

@@ -52,19 +52,19 @@ def ship(t, norm: str = "l2") -> gp.Attack:
     return gp.Attack(gp.near((lon, lat), 10, by="l2"), at={"lon": t[0], "lat": t[1]}, norm=norm)
 
 
-def test_a_ship_in_the_port_has_an_exact_answer() -> None:
-    """By symmetry the answer is one integral over the distance from the port."""
+def test_a_ship_in_the_port_is_bounded_near_the_truth() -> None:
+    """By symmetry the truth is one integral over the distance from the port; cells of a plane prove a little more."""
     attack, epsilon, variance = ship((0.0, 0.0)), 0.05, 1250.0
     inside, outside = (
         quad(lambda r: r * np.exp(-epsilon * r - r * r / (2 * variance)), a, b)[0] for a, b in ((0, 10), (10, 600))
     )
     assert attack.prior == pytest.approx(1 - np.exp(-100 / 2500), rel=1e-10)
     bracket = attack.posterior(epsilon)
-    assert bracket.status == "exact"
-    assert bracket.bound == pytest.approx(inside / (inside + outside), rel=1e-8)
+    truth = inside / (inside + outside)
+    assert bracket.attack <= truth <= bracket.bound <= 1.05 * truth
     chosen = attack.epsilon(advantage=0.1)
     assert attack.advantage(chosen).bound <= 0.1
-    assert attack.advantage(chosen * 1.0001).attack > 0.1
+    assert 0.95 * 0.0451988 < chosen <= 0.0451988  # where that integral rises by 0.1
 
 
 def test_the_published_ships_epsilon_breaks_the_promise() -> None:
@@ -76,13 +76,13 @@ def test_a_ship_at_sea() -> None:
     attack = ship((20.0, 30.0))
     sd = np.sqrt(1250)
     assert attack.prior == pytest.approx(rice.cdf(10 / sd, np.hypot(20, 30) / sd), rel=1e-8)
-    cheap, refined = attack.posterior(0.05), attack.posterior(0.05, tolerance=0.05, time_limit=60)
+    cheap, refined = attack.posterior(0.05), attack.posterior(0.05, tolerance=0.05)
     assert cheap.attack <= refined.attack <= refined.bound <= cheap.bound
     assert refined.bound < 0.14
 
 
 def test_a_location_in_other_norms() -> None:
-    around = [ship((10.0, 0.0), norm).posterior(0.05, tolerance=0.1, time_limit=60) for norm in ("linf", "l2", "l1")]
+    around = [ship((10.0, 0.0), norm).posterior(0.05, tolerance=0.1) for norm in ("linf", "l2", "l1")]
     bounds, attacks = [b.bound for b in around], [b.attack for b in around]
     assert attacks[0] <= bounds[1]
     assert attacks[1] <= bounds[2]

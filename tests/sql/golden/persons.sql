@@ -22,13 +22,35 @@ FROM (
 
 -- persons: SELECT SUM(lat) AS total, AVG(salary) AS mean, MAX(time) AS most FROM t
 -- SUM(lat): adding or removing one person moves it by at most 270, changing one by at most 540
--- SUM(salary - 2500): adding or removing one person moves it by at most 4500, changing one by at most 9000
--- COUNT(salary): adding or removing one person moves it by at most 3, changing one by at most 3
+-- weighted SUM(salary - 2500): adding or removing one person moves it by at most 4500, changing one by at most 9000
+-- weighted COUNT(salary): adding or removing one person moves it by at most 3, changing one by at most 3
 -- MAX(time): adding or removing one person moves it by at most 120, changing one by at most 120
 SELECT
   COALESCE(SUM(CAST("gp_cells"."v0" AS BIGINT)), 0) AS "m0",
-  COALESCE(SUM(CAST("gp_cells"."v1" AS BIGINT)), 0) AS "m1",
-  COALESCE(SUM(CAST("gp_cells"."v2" AS BIGINT)), 0) AS "m2",
+  COALESCE(
+    SUM(
+      CAST(CASE
+        WHEN CAST("gp_cells"."gp_rows" AS INT128) > 3
+        THEN (
+          CAST("gp_cells"."v1" AS INT128) * 3
+        ) // CAST("gp_cells"."gp_rows" AS INT128)
+        ELSE "gp_cells"."v1"
+      END AS BIGINT)
+    ),
+    0
+  ) AS "m1",
+  COALESCE(
+    SUM(
+      CAST(CASE
+        WHEN CAST("gp_cells"."gp_rows" AS INT128) > 3
+        THEN (
+          CAST("gp_cells"."v2" AS INT128) * 3
+        ) // CAST("gp_cells"."gp_rows" AS INT128)
+        ELSE "gp_cells"."v2"
+      END AS BIGINT)
+    ),
+    0
+  ) AS "m2",
   GREATEST(MAX("gp_cells"."v3"), 0) AS "m3"
 FROM (
   SELECT
@@ -55,8 +77,8 @@ FROM (
       -276480
     ) AS "v0",
     GREATEST(
-      LEAST(
-        COALESCE(
+      CAST(LEAST(
+        CAST(COALESCE(
           SUM(
             CAST((
               (
@@ -72,15 +94,14 @@ FROM (
             ) * 1024.0e0 AS BIGINT)
           ),
           0
-        ),
-        4608000
-      ),
-      -4608000
+        ) AS INT128),
+        CAST(COUNT(*) AS INT128) * 1536000,
+        CAST(33333333333333333333333333333333333332 AS INT128)
+      ) AS INT128),
+      CAST(COUNT(*) AS INT128) * -1536000,
+      CAST(-33333333333333333333333333333333333332 AS INT128)
     ) AS "v1",
-    LEAST(
-      COUNT(CASE WHEN TRY_CAST("salary" AS DOUBLE) <= CAST('Infinity' AS DOUBLE) THEN 1 END),
-      3
-    ) AS "v2",
+    CAST(COUNT(CASE WHEN TRY_CAST("salary" AS DOUBLE) <= CAST('Infinity' AS DOUBLE) THEN 1 END) AS INT128) * 1024 AS "v2",
     GREATEST(
       CAST((
         CASE
@@ -113,7 +134,8 @@ FROM (
         END
       ) * 1024.0e0 AS BIGINT),
       0
-    ) AS "v3"
+    ) AS "v3",
+    COUNT(*) AS "gp_rows"
   FROM "t"
   WHERE
     NOT "card" COLLATE C IS NULL

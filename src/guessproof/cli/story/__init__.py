@@ -64,7 +64,7 @@ def _lay_out(place: Path) -> None:
 
 def _choose(console: Screen, plan: Plan) -> None:
     from guessproof.choosing import choose
-    from guessproof.cli.choosing import show_choice
+    from guessproof.cli.choice import show_choice
 
     with console.status("weighing limits and targets …"):
         choice = choose(plan)

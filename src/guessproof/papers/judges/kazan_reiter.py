@@ -11,8 +11,7 @@ from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import kazan_reiter as kr
 from guessproof.papers.judges.truth import bound_of, three_worlds, two_values
 from guessproof.papers.verdict import KR, Docket, Finding, judge_bounds, judge_epsilons, judge_print
-from guessproof.risk.finite import FiniteWorld
-from guessproof.risk.profile import RiskProfile, epsilon_for_relative_risk, split_risk
+from guessproof.risk import FiniteWorld, RiskProfile, epsilon_for_relative_risk
 
 DOCKET = Docket(KR)
 PRIORS = [(p, q) for p in (0.05, 0.5, 1.0) for q in (0.01, 0.3, 0.9, 1.0) if p * q < 1]
@@ -68,8 +67,10 @@ def risks() -> Finding:
     epsilon, published, exact = 1.0, [], []
     for p, q in PRIORS:
         posterior = bound_of(three_worlds(p, q).posterior([1, 0, 0], epsilon))
-        split = split_risk(p, q, epsilon)
-        published.append(kr.split_relative_risk(split.value * q, q, split.inclusion * p, p))
+        shrink = math.exp(-epsilon)
+        included = q + (1 - q) * shrink**2  # P(worst output | in the data), relative to that with a value in S
+        inclusion = p * included / (p * included + (1 - p) * shrink)
+        published.append(kr.split_relative_risk(q / included, q, inclusion, p))
         exact.append(kr.relative_risk(float(np.asarray(posterior)), p, q))
     return Finding(
         "Posterior over prior is a product of the ratio for inclusion and the ratio for the value; r = a/(pq).",

@@ -8,10 +8,10 @@ import numpy as np
 
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import kazan_reiter as kr
+from guessproof.papers.earlier import lee_clifton
 from guessproof.papers.judges.truth import bound_of, two_values
 from guessproof.papers.verdict import KR, Docket, Finding, judge_applied, judge_bounds, judge_epsilons
-from guessproof.risk.finite import FiniteWorld
-from guessproof.risk.profile import lee_clifton
+from guessproof.risk import FiniteWorld
 
 DOCKET = Docket(KR)
 

@@ -10,7 +10,7 @@ from guessproof.mechanisms.geometric import Geometric
 from guessproof.papers import kazan_reiter_profiles as kp
 from guessproof.papers.judges.truth import three_worlds
 from guessproof.papers.verdict import KR, Docket, Finding, Word, judge_epsilons, judge_print
-from guessproof.risk.profile import RiskProfile
+from guessproof.risk import RiskProfile
 
 DOCKET = Docket(KR)
 

@@ -7,7 +7,7 @@ import numpy as np
 from guessproof.papers import laud_pankova as lp
 from guessproof.papers.judges.truth import SALARY, bound_of, interval, two_values
 from guessproof.papers.verdict import LP, Docket, Finding, judge_bounds, judge_epsilons, judge_print
-from guessproof.world.priors import exponential, normal
+from guessproof.world import exponential, normal
 
 DOCKET = Docket(LP)
 LIMIT = 0.1

@@ -13,7 +13,7 @@ from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import laud_pankova_appendix as ap
 from guessproof.papers.judges.truth import bound_of, interval, reached_by
 from guessproof.papers.verdict import LP, Docket, Finding, judge_bounds, judge_epsilons, judge_print
-from guessproof.world.priors import uniform
+from guessproof.world import uniform
 
 DOCKET = Docket(LP)
 

@@ -13,7 +13,7 @@ from guessproof.papers import laud_pankova as lp
 from guessproof.papers import laud_pankova_appendix as ap
 from guessproof.papers.judges.truth import reached_by
 from guessproof.papers.verdict import LP, Docket, Finding, judge_bounds, judge_epsilons, judge_print, judge_promise
-from guessproof.world.priors import empirical
+from guessproof.world import empirical
 
 DOCKET = Docket(LP)
 

@@ -11,11 +11,8 @@ from scipy.optimize import minimize_scalar
 from guessproof.papers import laud_pankova_examples as examples
 from guessproof.papers.judges.truth import bound_of, reached_by, salary, two_values
 from guessproof.papers.verdict import LP, Docket, Finding, judge_epsilons, judge_print, judge_promise
-from guessproof.risk.attack import Attack
-from guessproof.risk.finite import FiniteWorld
-from guessproof.world.attributes import Attribute
-from guessproof.world.goals import within
-from guessproof.world.priors import normal
+from guessproof.risk import Attack, FiniteWorld
+from guessproof.world import Attribute, normal, within
 
 DOCKET = Docket(LP)
 LIMIT = 0.1

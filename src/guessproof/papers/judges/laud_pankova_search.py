@@ -10,9 +10,8 @@ import numpy as np
 from guessproof.papers import laud_pankova as lp
 from guessproof.papers.judges.truth import ball, line_world, reached_by
 from guessproof.papers.verdict import LP, Docket, Finding, judge_epsilons, judge_promise
-from guessproof.risk.finite import FiniteWorld
-from guessproof.world.checks import Array
-from guessproof.world.priors import normal
+from guessproof.risk import FiniteWorld
+from guessproof.world import Array, normal
 
 DOCKET = Docket(LP)
 LIMIT = 0.1

@@ -13,8 +13,8 @@ from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import laud_pankova as lp
 from guessproof.papers.judges.truth import ball, bound_of, reached_by, square_world, two_values
 from guessproof.papers.verdict import LP, Docket, Finding, judge_bounds, judge_epsilons, judge_print
-from guessproof.risk.finite import FiniteWorld
-from guessproof.world.priors import normal
+from guessproof.risk import FiniteWorld
+from guessproof.world import normal
 
 DOCKET = Docket(LP)
 LIMIT = 0.1

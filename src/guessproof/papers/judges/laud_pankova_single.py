@@ -6,14 +6,12 @@ import math
 
 import numpy as np
 
+from guessproof.mechanisms.base import root
 from guessproof.papers import laud_pankova as lp
 from guessproof.papers.judges.truth import SALARY, ball, bound_of, interval, line_world, reached_by, salary, two_values
 from guessproof.papers.verdict import LP, Docket, Finding, judge_bounds, judge_epsilons, judge_print
-from guessproof.risk.attack import Attack
-from guessproof.risk.roots import root
-from guessproof.world.attributes import Attribute
-from guessproof.world.goals import within
-from guessproof.world.priors import histogram, partly_known, uniform
+from guessproof.risk import Attack
+from guessproof.world import Attribute, histogram, partly_known, uniform, within
 
 DOCKET = Docket(LP)
 LIMIT = 0.1

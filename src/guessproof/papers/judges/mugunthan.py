@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from guessproof.mechanisms.base import root
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import mugunthan as mxk
 from guessproof.papers.verdict import MXK, Docket, Finding, judge_bounds, judge_print
-from guessproof.risk.roots import root
-from guessproof.risk.two_valued import worst_advantage
+from guessproof.risk import worst_advantage
 
 DOCKET = Docket(MXK)
 

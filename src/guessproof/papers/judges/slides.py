@@ -20,8 +20,8 @@ from guessproof.papers.judges.truth import (
     two_values,
 )
 from guessproof.papers.verdict import SLIDES, Docket, Finding, judge_bounds, judge_epsilons, judge_print
-from guessproof.risk.two_valued import worst_advantage, worst_distance
-from guessproof.world.priors import normal
+from guessproof.risk import worst_advantage, worst_distance
+from guessproof.world import normal
 
 DOCKET = Docket(SLIDES)
 LIMIT = 0.1

@@ -6,12 +6,10 @@ import numpy as np
 
 from guessproof.papers import slides
 from guessproof.papers.judges.truth import bound_of, two_values
+from guessproof.papers.slides import tilted_mass
 from guessproof.papers.verdict import SLIDES, Docket, Finding, judge_bounds
-from guessproof.risk.attack import Attack
-from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array
-from guessproof.world.goals import within
-from guessproof.world.priors import normal
+from guessproof.risk import Attack
+from guessproof.world import Array, Attribute, normal, within
 
 DOCKET = Docket(SLIDES)
 TIMES = normal(20.0, 6.28)
@@ -20,9 +18,9 @@ TIMES = normal(20.0, 6.28)
 
 def _pointing_at(centre: float, epsilon: float) -> float:
     """The belief in 18 to 22 minutes after a Laplace release that points at a time above 22."""
-    inside = TIMES.log_tilt(epsilon, 18.0, 22.0, centre)
-    below, above = TIMES.log_tilt(epsilon, -np.inf, centre, centre), TIMES.log_tilt(-epsilon, centre, np.inf, centre)
-    return float(np.exp(inside - np.logaddexp(below, above)))
+    inside = tilted_mass(TIMES, epsilon, 18.0, 22.0, centre)
+    whole = tilted_mass(TIMES, epsilon, -np.inf, centre, centre) + tilted_mass(TIMES, -epsilon, centre, np.inf, centre)
+    return inside / whole
 
 
 @DOCKET.enter("slides-25-30", "Guessing advantage: from 25 % to 30 %")

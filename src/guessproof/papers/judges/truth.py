@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 
 from guessproof.papers.laud_pankova_examples import SALARY_MEAN, SALARY_SD
-from guessproof.risk.attack import Attack
-from guessproof.risk.bracket import Bracket
-from guessproof.risk.finite import FiniteWorld
-from guessproof.risk.limits import largest_epsilon
-from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array
-from guessproof.world.goals import exactly, inside, within
-from guessproof.world.priors import categorical, normal
+from guessproof.risk import Attack, Bracket, FiniteWorld, largest_epsilon
+from guessproof.world import Array, Attribute, categorical, exactly, inside, normal, within
 
 SALARY = normal(mean=SALARY_MEAN, sd=SALARY_SD)
 

@@ -11,7 +11,7 @@ from guessproof.releasing import sampling_error
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table
-from guessproof.reporting.words import number, percent, up
+from guessproof.rounded import near, percent_short, up_grouped
 from guessproof.sql.formula import Output
 
 MOST_PICTURES = 2
@@ -40,9 +40,7 @@ def _bias(facts: Facts) -> list[Markup]:
         "What a person has beyond the bound on the rows that count is cut off, on top of the noise and always on the "
         "same side. How much that is depends on the data, which were not looked at for it."
     )
-    rows: list[list[Piece]] = [
-        [facts.plan.label(name), describe_bias(lost)] for name, lost in facts.choice.bias.items()
-    ]
+    rows: list[list[Piece]] = [[facts.plan.label(name), said] for name, said in describe_bias(facts.choice)]
     return [paragraph(lead), table("What max_rows likely cuts off", ["output", "share"], rows)]
 
 
@@ -55,7 +53,7 @@ def _errors(facts: Facts) -> Markup:
             rows.append([name, *(_plus_minus(noise.error(level), _unit(output, noise)) for level in LEVELS)])
         else:
             rows.append([name, *(["with the answer"] * len(LEVELS))])
-    heads = ["output", *(f"{percent(level, 'near')} of answers" for level in LEVELS)]
+    heads = ["output", *(f"{percent_short(level, 'near')} of answers" for level in LEVELS)]
     caption = "Error by the noise alone: so many answers lie this near to the true one"
     found = table(caption, heads, rows, numbers=range(1, len(heads)))
     if all(o.is_plain for o in facts.outputs):
@@ -72,8 +70,8 @@ def _unit(output: Output, noise: Noise) -> str:
     return noise.unit or "days" * output.is_time
 
 
-def _plus_minus(error: float, unit: str) -> str:
-    return "exact" if error == 0 else f"± {up(error)}{' ' * bool(unit)}{unit}"
+def _plus_minus(error: float, unit: str, digits: int = 4) -> str:
+    return "exact" if error == 0 else f"± {up_grouped(error, digits)}{' ' * bool(unit)}{unit}"
 
 
 def _pictures(facts: Facts) -> list[Markup]:
@@ -87,15 +85,10 @@ def _picture(facts: Facts, output: Output, index: int) -> Markup:
     level = facts.choice.targets.get(output.name, (0.0, 0.95))[1]
     error, days = noise.error(level), " days" * output.is_time
     name = facts.plan.label(output.name)
-    label = (
-        f"How the error of {name} is spread: {percent(level, 'near')} of answers lie within {up(error)}{days} "
-        "of the true one."
-    )
+    share, far = percent_short(level, "near"), f"{up_grouped(error)}{days}"
+    label = f"How the error of {name} is spread: {share} of answers lie within {far} of the true one."
     shade = "dark bars" if noise.mechanism.is_whole else "shaded"
-    caption = (
-        f"How the error of {name} is spread; {percent(level, 'near')} of answers lie within ± "
-        f"{up(error)}{days} ({shade})."
-    )
+    caption = f"How the error of {name} is spread; {share} of answers lie within ± {far} ({shade})."
     drawn = charts.error_spread(noise, level, f"{name}, in days" if output.is_time else name)
     return figure(f"error-{index}", lambda width: charts.fitted(drawn, width, 20), label, caption)
 
@@ -109,8 +102,8 @@ def _targets(facts: Facts) -> Markup | None:
         noise = facts.choice.noises[output.measured[0]]
         reached = noise.confidence(within) if output.is_plain else confidence  # an average's two numbers share it
         unit = _unit(output, noise)
-        asked = f"{number(within)}{' ' * bool(unit)}{unit}"
-        rows.append([facts.plan.label(name), asked, percent(confidence, "near"), _surely(reached, confidence)])
+        asked = f"{near(within)}{' ' * bool(unit)}{unit}"
+        rows.append([facts.plan.label(name), asked, percent_short(confidence, "near"), _surely(reached, confidence)])
     return table(
         "Targets of the plan", ["output", "within", "confidence asked", "confidence reached"], rows, numbers=(1, 2, 3)
     )
@@ -119,8 +112,8 @@ def _targets(facts: Facts) -> Markup | None:
 def _surely(reached: float, asked: float) -> str:
     """Rounded down, but never below what was asked for by rounding alone."""
     if math.isclose(reached, asked, rel_tol=1e-9):
-        return percent(asked, "near")
-    return percent(reached, "down")
+        return percent_short(asked, "near")
+    return percent_short(reached, "down")
 
 
 def _sampling(facts: Facts) -> Markup:
@@ -132,7 +125,7 @@ def _sampling(facts: Facts) -> Markup:
         )
     timely = facts.choice.timely
     rows = [
-        [facts.plan.label(name), _plus_minus(float(up(error, 3)), "days" * (name in timely))]
+        [facts.plan.label(name), _plus_minus(error, "days" * (name in timely), 3)]
         for name, error in sorted(found.items())
     ]
     lead = (

@@ -6,9 +6,9 @@ from typing import Any
 
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, paragraph, tag
-from guessproof.reporting.words import listed, minus, percent, up, when
-from guessproof.rounded import beside_error, margin
-from guessproof.world.times import show_time
+from guessproof.reporting.words import listed, minus, when
+from guessproof.rounded import beside_error, margin, percent_short, up_grouped
+from guessproof.world import show_time
 
 MOST_SHOWN = 9
 MOST_SAID = 4
@@ -34,7 +34,7 @@ def answer_words(facts: Facts) -> str:
     more = len(rows) - len(shown)
     said += [f"{more} more number{'s' * (more > 1)} below"] if more else []
     levels = sorted({float(row["confidence"]) for row in rows})
-    sure = " or ".join(percent(level, "near") for level in levels)
+    sure = " or ".join(percent_short(level, "near") for level in levels)
     held = "The error holds" if len(rows) == 1 else "Each error holds"
     return f"Released {when(facts.own[-1].time)}: {listed(said)}. {held} with {sure} confidence."
 
@@ -50,7 +50,7 @@ def valued(row: dict[str, Any]) -> str:
         return "none"
     if row.get("time"):
         return show_time(float(value), error) + ("" if not error else f" {margin(float(error))} days")
-    off = "" if ranks is None else f" ± {up(float(ranks), 3)} ranks"
+    off = "" if ranks is None else f" ± {up_grouped(float(ranks), 3)} ranks"
     if not error:
         return f"{minus(beside_error(float(value), None))}{off}"
     return f"{minus(beside_error(float(value), float(error)))} {margin(float(error))}"

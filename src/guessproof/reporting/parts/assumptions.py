@@ -5,7 +5,7 @@ from __future__ import annotations
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, bullets, join, paragraph
 from guessproof.reporting.words import listed
-from guessproof.risk.profile import ASSUMPTIONS as PROFILE_ASSUMPTIONS
+from guessproof.risk import ASSUMPTIONS as PROFILE_ASSUMPTIONS
 
 
 def assumptions(facts: Facts) -> Markup:

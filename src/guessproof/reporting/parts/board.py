@@ -11,8 +11,8 @@ from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.answers import answer_words
 from guessproof.reporting.parts.opening import LIMITS, changed, given, learnt_words, limit_name, target_words
-from guessproof.reporting.words import allowed, left, listed, number, percent, spent, taken, up
-from guessproof.rounded import points
+from guessproof.reporting.words import allowed, left, listed, spent, taken
+from guessproof.rounded import near, percent_short, points, up_grouped
 
 LONGEST_QUERY = 240
 
@@ -95,8 +95,8 @@ def _level(facts: Facts) -> str:
     if not facts.is_noisy:
         return "The limits allow any level of noise."
     kinds = listed(dict.fromkeys(n.name.capitalize() for n in choice.noises))
-    scale = f" of scale {number(choice.noises[0].scale)}" if len(choice.noises) == 1 else ""
-    delta = f", δ = {up(choice.delta, 2)}" if choice.delta else ""
+    scale = f" of scale {near(choice.noises[0].scale)}" if len(choice.noises) == 1 else ""
+    delta = f", δ = {up_grouped(choice.delta, 2)}" if choice.delta else ""
     added, noun = choice.epsilon_add_remove, facts.plan.unit.noun
     more = "" if added is None else f" ({taken(added)} for adding or removing one)"
     text = f"{kinds} noise{scale} is added, which gives ε = {given(facts)}{delta} for a change of one {noun}{more}."
@@ -110,10 +110,12 @@ def _level(facts: Facts) -> str:
         shift = facts.shift
         if shift is not None and not shift.is_example:
             text += "; it can rise" if facts.plan.limits.both else ","
-            text += f" from {percent(shift.before, 'near')} to at most {percent(shift.after)}"
+            text += f" from {percent_short(shift.before, 'near')} to at most {percent_short(shift.after)}"
             text += f" {shift.who}" if shift.who else ""
             if shift.misjudged is not None:
-                text += f" (with odds misjudged by up to ×{facts.plan.prior_factor:g}, {percent(shift.misjudged)})"
+                text += (
+                    f" (with odds misjudged by up to ×{facts.plan.prior_factor:g}, {percent_short(shift.misjudged)})"
+                )
         text += "."
     return text
 

@@ -13,9 +13,9 @@ from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.reporting.parts.guesses import guesses
 from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, given, target_words, why_not
-from guessproof.reporting.words import allowed, change_name, change_value, listed, number, percent, taken
-from guessproof.rounded import points, round_digits
-from guessproof.world.times import show_time
+from guessproof.reporting.words import allowed, change_name, change_value, listed, taken
+from guessproof.rounded import near, percent_short, points, round_digits
+from guessproof.world import show_time
 
 
 def choosing(facts: Facts) -> Markup:
@@ -52,7 +52,7 @@ def _reason(facts: Facts) -> Markup:
         parts.append("Less would miss the accuracy that is asked for; more would tell more than is needed.")
         if math.isfinite(highest):
             parts.append(
-                f" The limits would allow up to {allowed(highest)}, {number(highest / needed, 3)} times as much."
+                f" The limits would allow up to {allowed(highest)}, {near(highest / needed, 3)} times as much."
             )
     else:
         parts.append(tag("strong", f"Recommended: ε = {epsilon(facts)}. "))
@@ -125,7 +125,7 @@ def _asks(facts: Facts, bound: Limit) -> str:
     if bound.name == "attacker" and attacker is not None and bound.epsilon > 0:
         word = "rise or fall" if limits.both else "rise"
         parts = [f"{word} by {points(limits.advantage)} at most"] if limits.advantage is not None else []
-        parts += [f"reach {percent(limits.posterior, 'near')} at most"] if limits.posterior is not None else []
+        parts += [f"reach {percent_short(limits.posterior, 'near')} at most"] if limits.posterior is not None else []
         each = " (each alternative on its own)" if attacker.or_ == "each" else ""
         return f"the belief in “{attacker.goal}”{each} may {listed(parts)}"
     if bound.name == "accuracy":
@@ -148,7 +148,7 @@ def _changes(facts: Facts) -> Markup | None:
         heads = ["in the plan", "now", "would have to be"]
     label, timely = facts.plan.label, choice.timely
     rows = [
-        [change_name(c.what, label), *(change_value(c.what, value, timely) for value in (c.now, c.then))]
+        [change_name(c.what, label), *(change_value(c.what, value, timely) for value in (c.present, c.proposed))]
         for c in changes
     ]
     return join([paragraph(lead), table("One change at a time", heads, rows, numbers=(1, 2))])
@@ -169,9 +169,9 @@ def _profile(facts: Facts) -> Markup | None:
         ratio = times_words(float(round_digits(binding.ratio, 3, "up")))
         record = "" if limit is None or not facts.plan.unit.hides_presence else f", {allowed(limit)} for changing one"
         said += (
-            f" It is tightest for somebody held to be in the data with probability {number(binding.p, 3)} and then to "
-            f"have the value in question with probability {number(binding.q, 3)}: there the release may make it "
-            f"{ratio} as probable, {percent(binding.posterior, 'near')} at most. This "
+            f" It is tightest for somebody held to be in the data with probability {near(binding.p, 3)} and then to "
+            f"have the value in question with probability {near(binding.q, 3)}: there the release may make it "
+            f"{ratio} as probable, {percent_short(binding.posterior, 'near')} at most. This "
             f"allows ε = {allowed(profile.epsilon())} for adding or removing one {noun}{record}."
         )
     label = f"The ratio of posterior to prior that the risk profile allows, and the epsilon that it implies. {said}"

@@ -7,7 +7,7 @@ import math
 from guessproof.noise import Noise
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, bullets, join, paragraph, table, tag
-from guessproof.reporting.words import down, number, up
+from guessproof.rounded import down_grouped, near, up_grouped
 
 
 def guarantee(facts: Facts) -> Markup:
@@ -18,13 +18,13 @@ def guarantee(facts: Facts) -> Markup:
         return join(accounts)
     choice = facts.choice
     parts: list[Piece] = [_promise(facts), *accounts, tag("h3", "The noise"), _noises(facts)]
-    rows: list[list[Piece]] = [[f"ε, changing one {noun}", up(choice.cost, 6)]]
+    rows: list[list[Piece]] = [[f"ε, changing one {noun}", up_grouped(choice.cost, 6)]]
     if choice.epsilon_add_remove is not None:
-        rows.append([f"ε, adding or removing one {noun}", up(choice.epsilon_add_remove, 6)])
+        rows.append([f"ε, adding or removing one {noun}", up_grouped(choice.epsilon_add_remove, 6)])
     per_unit = sorted(choice.epsilon_per_unit.items())
-    rows.extend([f"ε per unit of {name}", up(value, 6)] for name, value in per_unit if value)
+    rows.extend([f"ε per unit of {name}", up_grouped(value, 6)] for name, value in per_unit if value)
     if choice.delta:
-        rows.append(["δ", up(choice.delta, 3)])
+        rows.append(["δ", up_grouped(choice.delta, 3)])
     parts.append(table("In all", ["guarantee", "value"], rows, numbers=(1,)))
     return join(parts)
 
@@ -81,21 +81,21 @@ def _noises(facts: Facts) -> Markup:
 
 
 def _row(noise: Noise) -> list[Piece]:
-    cost = up(noise.cost[0], 6)
+    cost = up_grouped(noise.cost[0], 6)
     kind, what = noise.name.capitalize(), tag("code", noise.measurement.text)
-    return [what, kind, number(noise.scale, 6), _grid(noise), cost, _law(noise)]
+    return [what, kind, near(noise.scale, 6), _grid(noise), cost, _law(noise)]
 
 
 def _grid(noise: Noise) -> Markup:
     divisor = noise.measurement.divisor
     power = tag("sup", f"{noise.grid.exponent}".replace("-", "−"))
     step = join(["1"] if noise.grid.exponent == 0 else ["2", power])
-    return step if divisor == 1 else join([step, f" / {number(divisor)}"])
+    return step if divisor == 1 else join([step, f" / {near(divisor)}"])
 
 
 def _law(noise: Noise) -> str:
     law = noise.mechanism.density_words
     for option, value in noise.mechanism.shape.items():
         symbol = noise.mechanism.symbols[option]
-        law = law.replace(symbol, f"{symbol} = {down(value, 3)}", 1) if math.isfinite(value) else law
+        law = law.replace(symbol, f"{symbol} = {down_grouped(value, 3)}", 1) if math.isfinite(value) else law
     return law

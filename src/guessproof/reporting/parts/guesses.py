@@ -13,9 +13,9 @@ from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, join, tag
 from guessproof.reporting.shift import shown
-from guessproof.reporting.words import percent
-from guessproof.risk.attack import Attack
-from guessproof.world.line import LinePrior
+from guessproof.risk import Attack
+from guessproof.rounded import percent_short
+from guessproof.world import LinePrior
 
 MARGIN, WIDEST = 70, 460  # for the axis; a map is as high as it is wide
 
@@ -35,7 +35,7 @@ def guesses(facts: Facts) -> Markup | None:
     how = "The darker, the likelier. Red: right guesses" if is_map else "How likely each value is. Red: right guesses"
     known = " Grey: what the attacker rules out." if is_map and attack.asked is not attack.goal else ""
     try:
-        red = percent(attack.prior, "near")
+        red = percent_short(attack.prior, "near")
         picture = figure("goal", draw, label, f"{how}{whose}, {red} of what is believed beforehand.{known}")
     except (GuessproofError, ValueError):  # a goal that has no picture, or true values that cannot be
         return None

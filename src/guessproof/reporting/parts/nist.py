@@ -6,7 +6,8 @@ from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.reporting.parts.opening import accuracy_words, given
-from guessproof.reporting.words import listed, up
+from guessproof.reporting.words import listed
+from guessproof.rounded import up_grouped
 
 
 def nist(facts: Facts) -> Markup:
@@ -25,7 +26,7 @@ def _rows(facts: Facts) -> list[tuple[str, str, str, str]]:
     choice, plan = facts.choice, facts.plan
     account = facts.account
     level = f"ε = {given(facts)}" if facts.is_noisy else "no level of noise is chosen"
-    level += f", δ = {up(choice.delta, 2)}" if choice.delta else ""
+    level += f", δ = {up_grouped(choice.delta, 2)}" if choice.delta else ""
     variant = "approximate differential privacy, with a δ" if choice.delta else "pure differential privacy"
     noise = listed(dict.fromkeys(n.name.capitalize() for n in choice.noises)) or "none"
     budget = "no budget is open"

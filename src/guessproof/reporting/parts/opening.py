@@ -9,19 +9,9 @@ from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, tag
 from guessproof.reporting.parts.answers import answers
-from guessproof.reporting.words import (
-    allowed,
-    change_name,
-    change_value,
-    left,
-    listed,
-    number,
-    percent,
-    taken,
-    up,
-)
-from guessproof.risk.misjudged.odds import as_declared
-from guessproof.rounded import points
+from guessproof.reporting.words import allowed, change_name, change_value, left, listed, taken
+from guessproof.risk import as_declared
+from guessproof.rounded import near, percent_short, points, up_grouped
 
 
 def opening(facts: Facts) -> Markup:
@@ -64,7 +54,10 @@ def decision(facts: Facts) -> str:
     learnt = learnt_words(facts)
     if learnt:
         parts.append(learnt)
-    return f"{'; '.join(parts)}."
+    if choice.waits_for_budget and not facts.own:
+        parts.append(f"for this the plan must say so: epsilon = {given(facts)} under [release]")
+    note = facts.choice.bias_note
+    return f"{'; '.join(parts)}.{'' if note is None else f' {note}.'}"
 
 
 def _quoted(name: str) -> str:
@@ -82,7 +75,7 @@ def why_not(facts: Facts) -> str:
         return facts.choice.explanation
     return (
         f"The accuracy that is asked for needs ε of {taken(needed)} or more, and {limit_name(facts)} allows "
-        f"{allowed(highest)} at most: {up(needed / highest, 3)} times less."
+        f"{allowed(highest)} at most: {up_grouped(needed / highest, 3)} times less."
     )
 
 
@@ -121,8 +114,12 @@ def accuracy_words(facts: Facts) -> str:
     said: dict[str, list[str]] = {}  # what is alike is said once
     for name, error in known.items():
         unit = " days" * (name in choice.timely)
-        far = f"{up(error)} ranks of the one that is asked for" if name in ranks else f"{up(error)}{unit} of the truth"
-        sure = percent(choice.targets.get(name, (0.0, 0.95))[1], "near")
+        far = (
+            f"{up_grouped(error)} ranks of the one that is asked for"
+            if name in ranks
+            else f"{up_grouped(error)}{unit} of the truth"
+        )
+        sure = percent_short(choice.targets.get(name, (0.0, 0.95))[1], "near")
         near = "is exact" if error == 0 else f"lies within {far} with {sure} confidence"
         said.setdefault(near, []).append(name)
     if not said or len(said) > 2:
@@ -139,14 +136,14 @@ def target_words(facts: Facts, before: str) -> list[str]:
     choice, found = facts.choice, list[str]()
     for name, (within, confidence) in choice.targets.items():
         far = " ranks" if name in choice.rank_errors() else f"{' days' * (name in choice.timely)} of the truth"
-        sure = f"{before} {percent(confidence, 'near')} confidence"
-        found.append(f"{facts.plan.label(name)} within {number(within)}{far}{sure}")
+        sure = f"{before} {percent_short(confidence, 'near')} confidence"
+        found.append(f"{facts.plan.label(name)} within {near(within)}{far}{sure}")
     return found
 
 
 def changed(facts: Facts, change: Change) -> str:
     """One change of the plan within a sentence."""
-    now, then = (change_value(change.what, value, facts.choice.timely) for value in (change.now, change.then))
+    now, then = (change_value(change.what, value, facts.choice.timely) for value in (change.present, change.proposed))
     return f"{change_name(change.what, facts.plan.label)} {then} instead of {now}"
 
 
@@ -160,8 +157,8 @@ def learnt_words(facts: Facts) -> str:
     shift = facts.shift
     if choice.plan.risk is not None and shift is not None and shift.before > 0:
         return (
-            f"a person’s risk of disclosure grows from {percent(shift.before, 'near')} to at most "
-            f"{percent(shift.after)} where the risk profile is tightest"
+            f"a person’s risk of disclosure grows from {percent_short(shift.before, 'near')} to at most "
+            f"{percent_short(shift.after)} where the risk profile is tightest"
         )
     return ""
 
@@ -172,7 +169,7 @@ def _easiest(choice: Choice) -> list[tuple[Piece, Piece]]:
     if high is None or high.worst_prior is None or (risen is not None and high.worst_at == risen.worst_at):
         return []
     after = as_declared(float(high.bound), choice.plan.prior_factor)
-    rise = f"{percent(float(high.worst_prior), 'near')} → {percent(after)}"
+    rise = f"{percent_short(float(high.worst_prior), 'near')} → {percent_short(after)}"
     return [("a right guess, where it is easiest", rise)]
 
 
@@ -188,11 +185,11 @@ def _at_a_glance(facts: Facts) -> Markup | None:
             rows.append(("ε needed", taken(needed)))
         rows.append(("ε allowed", "none" if highest <= 0 else allowed(highest)))
     if choice.delta:
-        rows.append(("δ", up(choice.delta, 2)))
+        rows.append(("δ", up_grouped(choice.delta, 2)))
     shift = facts.shift
     if facts.is_noisy and shift is not None and not shift.is_example:
         most = ", where most is learnt" if shift.is_largest_gain else ""
-        rows.append((f"a right guess{most}", f"{percent(shift.before, 'near')} → {percent(shift.after)}"))
+        rows.append((f"a right guess{most}", f"{percent_short(shift.before, 'near')} → {percent_short(shift.after)}"))
         rows += _easiest(choice) if most else []
     if account is not None:
         whole = account.budget.epsilon
@@ -206,5 +203,5 @@ def _noise(facts: Facts) -> Markup:
     noises = facts.choice.noises
     kinds = listed(dict.fromkeys(n.name.capitalize() for n in noises))
     if len(noises) == 1 and math.isfinite(noises[0].scale):
-        return join([f"{kinds}, scale {number(noises[0].scale)}"])
+        return join([f"{kinds}, scale {near(noises[0].scale)}"])
     return join([kinds])

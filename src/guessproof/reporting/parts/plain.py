@@ -9,9 +9,9 @@ from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph
 from guessproof.reporting.shift import ShownShift
-from guessproof.reporting.words import grouped, listed, percent, simple_odds, up
-from guessproof.risk.misjudged.odds import as_declared
-from guessproof.rounded import base_for, count, count_up, points
+from guessproof.reporting.words import listed, simple_odds
+from guessproof.risk import as_declared
+from guessproof.rounded import base_for, count, count_up, percent_short, points, up_grouped
 
 MOST_DOTS = 1000
 
@@ -56,20 +56,17 @@ def _what_happens(facts: Facts) -> Markup:
 def sentence(facts: Facts, shift: ShownShift) -> str:
     """The change in natural frequencies, out of the same number of guesses before and after."""
     base = base_for(shift.before, shift.after)
-    now, then = grouped(count(shift.before, base)), grouped(count_up(shift.after, base))
+    now, then = format(count(shift.before, base), ","), format(count_up(shift.after, base), ",")
     odds = simple_odds(shift.before)
-    known = "" if odds is None or odds == f"{now} in {grouped(base)}" else f" ({odds.replace(' ', chr(0xA0))})"
+    known = "" if odds is None or odds == f"{now} in {base:,}" else f" ({odds.replace(' ', chr(0xA0))})"
     may = "would be" if facts.choice.feasible else "would become"
     after = "After this release" if facts.choice.feasible else "With the answer that was asked for"
     if shift.is_example:
         what = "about you" if facts.choice.exposure is None else f"at {facts.goal()}"
-        start = f"Suppose that today {now} in {grouped(base)} guesses {what} are right."
-        return f"{start} {after} at most {then} in {grouped(base)} {may} right."
+        start = f"Suppose that today {now} in {base:,} guesses {what} are right."
+        return f"{start} {after} at most {then} in {base:,} {may} right."
     about = shift.about or f"at {facts.goal()}"
-    return (
-        f"Today {now} in {grouped(base)} guesses {about} would be right{known}. {after} at most {then} in "
-        f"{grouped(base)}."
-    )
+    return f"Today {now} in {base:,} guesses {about} would be right{known}. {after} at most {then} in {base:,}."
 
 
 def _picture(facts: Facts, shift: ShownShift) -> Markup:
@@ -86,9 +83,8 @@ def _picture(facts: Facts, shift: ShownShift) -> Markup:
         return figure(
             "guesses", lambda width: charts.dots(now, then, base, width, label, colour=colour), label, caption
         )
-    label = (
-        f"Belief in a right guess: today {percent(shift.before, 'near')}, afterwards at most {percent(shift.after)}."
-    )
+    today = percent_short(shift.before, "near")
+    label = f"Belief in a right guess: today {today}, afterwards at most {percent_short(shift.after)}."
     caption = "How probable a right guess is today, and at most after the worst possible answer."
     return figure("guesses", lambda width: charts.bars(shift.before, shift.after, shift.limit, width), label, caption)
 
@@ -103,21 +99,22 @@ def _more(facts: Facts, shift: ShownShift) -> Markup | None:
         allowed = count(shift.limit, base)
         if shift.after <= shift.limit:  # rounding alone must not make it look broken
             allowed = max(allowed, count_up(shift.after, base))
-        parts.append(f"The limit that was set beforehand is {grouped(allowed)} in {grouped(base)}{here}.")
+        parts.append(f"The limit that was set beforehand is {allowed:,} in {base:,}{here}.")
     if shift.misjudged is not None and facts.choice.feasible:
-        most, factor = grouped(count_up(shift.misjudged, base_for(shift.before, shift.after))), facts.plan.prior_factor
+        misjudged_base, factor = base_for(shift.before, shift.after), facts.plan.prior_factor
+        most = f"{count_up(shift.misjudged, misjudged_base):,}"
         parts.append(
             f"Should the odds of today’s guesses be misjudged by up to ×{factor:g}, at most {most} in "
-            f"{grouped(base_for(shift.before, shift.after))} would be right, and the rise is within the limit still."
+            f"{misjudged_base:,} would be right, and the rise is within the limit still."
         )
     if shift.is_largest_gain and facts.choice.feasible:
         parts.append("For every other value the gain is no larger.")
         highest = facts.choice.posterior
         if highest is not None and facts.choice.prior is None:
             base, worst, factor = base_for(shift.before, shift.after), float(highest.bound), facts.plan.prior_factor
-            stated, most = (grouped(count_up(v, base)) for v in (as_declared(worst, factor), worst))
+            stated, most = (format(count_up(v, base), ",") for v in (as_declared(worst, factor), worst))
             wrong = f" ({most} with odds misjudged by up to ×{factor:g})" if most != stated else ""
-            parts.append(f"Whatever the true value, at most {stated} in {grouped(base)} guesses would be right{wrong}.")
+            parts.append(f"Whatever the true value, at most {stated} in {base:,} guesses would be right{wrong}.")
     if shift.is_example and facts.choice.advantage is not None:
         parts.append(
             "Nothing is assumed about how well it can be guessed today: this is the start from which most can be "
@@ -147,13 +144,13 @@ def _without_belief(facts: Facts) -> Markup | None:
         [
             paragraph(
                 "Suppose somebody suspects people of something, and looks at the released numbers to decide. If "
-                f"their rule is wrong about {count(alarm, base)} in {grouped(base)} people to whom it does not apply, "
-                f"it is right about at most {count_up(caught, base)} in {grouped(base)} to whom it does.",
+                f"their rule is wrong about {count(alarm, base)} in {base:,} people to whom it does not "
+                f"apply, it is right about at most {count_up(caught, base)} in {base:,} to whom it does.",
                 class_="spoken",
             ),
             paragraph(
-                f"This kind of noise keeps its promise but for a small allowance, δ = {up(choice.delta, 2)}; for a "
-                "single unlucky answer no limit on a belief can be given."
+                f"This kind of noise keeps its promise but for a small allowance, δ = {up_grouped(choice.delta, 2)}; "
+                "for a single unlucky answer no limit on a belief can be given."
             ),
         ]
     )

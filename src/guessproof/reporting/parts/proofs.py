@@ -5,8 +5,9 @@ from __future__ import annotations
 from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, bullets, join, paragraph, table
-from guessproof.reporting.words import down, number, up, when
-from guessproof.risk.bracket import Bracket
+from guessproof.reporting.words import when
+from guessproof.risk import Bracket
+from guessproof.rounded import down_grouped, up_grouped
 
 STATUS = (
     "exact: an attack reaches the bound, so the number is the truth, but for rounding.",
@@ -49,10 +50,10 @@ def _risks(facts: Facts) -> list[list[Piece]]:
             "the largest ε at which the bound keeps the limit; the search ends on the private side, rounding of the "
             "noise included"
         )
-        rows.append(["ε that the attacker’s limit allows", down(limit.epsilon, 6), "proven", "", how])
+        rows.append(["ε that the attacker’s limit allows", down_grouped(limit.epsilon, 6), "proven", "", how])
     if choice.prior_free_epsilon is not None:
         how = "4·artanh of the advantage: closed form for the worst of all priors"
-        rows.append(["ε without any prior", down(choice.prior_free_epsilon, 6), "exact", "", how])
+        rows.append(["ε without any prior", down_grouped(choice.prior_free_epsilon, 6), "exact", "", how])
     return rows
 
 
@@ -61,25 +62,25 @@ def _bracket(name: str, bracket: Bracket | None) -> list[Piece]:
         return []
     attack, bound = float(bracket.attack), float(bracket.bound)
     shown = (
-        f"{number(attack, 6)} … {up(bound, 6)}"
+        f"{down_grouped(attack, 6)} … {up_grouped(bound, 6)}"
         if attack > 0 or bracket.status == "exact"
-        else f"none found … {up(bound, 6)}"
+        else f"none found … {up_grouped(bound, 6)}"
     )
-    return [name, up(bound, 6), bracket.status, shown, bracket.how]
+    return [name, up_grouped(bound, 6), bracket.status, shown, bracket.how]
 
 
 def _profile(facts: Facts) -> list[list[Piece]]:
     profile = facts.plan.risk
     if profile is None:
         return []
-    gap = f"at most {up(profile.gap, 2)} below the largest possible" if profile.gap else ""
+    gap = f"at most {up_grouped(profile.gap, 2)} below the largest possible" if profile.gap else ""
     rows: list[list[Piece]] = [
-        ["ε of the risk profile (add or remove)", down(profile.epsilon(), 6), profile.status, gap, profile.how]
+        ["ε of the risk profile (add or remove)", down_grouped(profile.epsilon(), 6), profile.status, gap, profile.how]
     ]
     aware = facts.choice.query_aware_epsilon
     if aware is not None:
         how = f"the same profile with the distances of this query; ε for a change of one {facts.plan.unit.noun}"
-        rows.append(["ε of the profile, aware of the query", down(aware, 6), profile.status, "", how])
+        rows.append(["ε of the profile, aware of the query", down_grouped(aware, 6), profile.status, "", how])
     return rows
 
 
@@ -88,15 +89,17 @@ def _general(facts: Facts) -> list[list[Piece]]:
     for bound in choice.limits:
         if bound.name == "accuracy":
             how = "inverse of the noise’s distribution function, rounded so that the target is met"
-            rows.append(["ε that the accuracy needs", up(bound.epsilon, 6), "exact", "", how])
+            rows.append(["ε that the accuracy needs", up_grouped(bound.epsilon, 6), "exact", "", how])
     for index, measurement in enumerate(choice.asked.measurements):
         how = "every expression of the query followed through a change of one record, with interval arithmetic"
         how += "" if measurement.total is None else "; all rows of one person brought within a bound on the engine"
         name = f"most that one {facts.plan.unit.noun} does to {measurement.text}"
-        rows.append([name, up(measurement.per_answer.sensitivity, 6), "proven", "", how])
+        rows.append([name, up_grouped(measurement.per_answer.sensitivity, 6), "proven", "", how])
         if facts.is_noisy:
             noise = choice.noises[index]
-            cost = f"ε = {up(noise.cost[0], 6)}" + (f", δ = {up(noise.cost[1], 3)}" if noise.cost[1] else "")
+            cost = f"ε = {up_grouped(noise.cost[0], 6)}" + (
+                f", δ = {up_grouped(noise.cost[1], 3)}" if noise.cost[1] else ""
+            )
             rows.append(
                 [
                     f"cost of {measurement.text}",

@@ -11,9 +11,9 @@ from guessproof.ledger.amounts import rest_of, typed
 from guessproof.reporting.facts import Facts, Made
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.words import left, listed, minus, percent, spent, up, when
-from guessproof.rounded import beside_error
-from guessproof.world.times import show_time
+from guessproof.reporting.words import left, listed, minus, spent, when
+from guessproof.rounded import beside_error, percent_short, up_grouped
+from guessproof.world import show_time
 
 MOST_ANSWERS = 60
 
@@ -49,7 +49,7 @@ def _answers(facts: Facts, made: Made) -> Markup:
         caption = title if question is None else f"{facts.plan.label(question)}: {title[:1].lower()}{title[1:]}"
         found += _answer_table(facts, caption, own)
     levels = sorted({float(row["confidence"]) for row in given})
-    sure = " or ".join(percent(level, "near") for level in levels)
+    sure = " or ".join(percent_short(level, "near") for level in levels)
     told = f"Errors hold with {sure} confidence. Charged: ε = {spent(made.epsilon)}"
     told += f", δ = {spent(made.delta)}." if made.delta else "."
     return join(
@@ -93,8 +93,12 @@ def _number(value: Any, row: dict[str, Any]) -> str:
 
 def _error(row: dict[str, Any]) -> str:
     if row.get("ranks") is not None:
-        return f"± {up(float(row['ranks']))} ranks"
-    return "unknown" if row.get("error") is None else f"± {up(float(row['error']))}{' days' if row.get('time') else ''}"
+        return f"± {up_grouped(float(row['ranks']))} ranks"
+    return (
+        "unknown"
+        if row.get("error") is None
+        else f"± {up_grouped(float(row['error']))}{' days' if row.get('time') else ''}"
+    )
 
 
 def _between(row: dict[str, Any]) -> str:

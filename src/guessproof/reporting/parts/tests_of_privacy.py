@@ -8,8 +8,7 @@ from guessproof.mechanisms.words import OtherWords, other_words, words_of_charge
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table
-from guessproof.reporting.words import up
-from guessproof.rounded import percent_up
+from guessproof.rounded import percent_up, up_grouped
 
 THIS, ALL = "this release", "all releases in the ledger"
 _MARGIN = 80
@@ -41,8 +40,8 @@ _WORDS = {
     "TPR at FPR 1 %": lambda w: percent_up(w.tpr(0.01)),
     "TPR at FPR 0.1 %": lambda w: percent_up(w.tpr(0.001)),
     "TPR − FPR (advantage of a test)": lambda w: percent_up(w.advantage),
-    "μ-GDP": lambda w: up(w.gdp, 6),
-    "ρ-zCDP": lambda w: up(w.zcdp, 6),
+    "μ-GDP": lambda w: up_grouped(w.gdp, 6),
+    "ρ-zCDP": lambda w: up_grouped(w.zcdp, 6),
 }
 
 

@@ -4,22 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
-from typing import Any, overload
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from guessproof.errors import ParameterError
-from guessproof.risk.profile.answer import Binding, ProfileAnswer, Shape, Status
-from guessproof.risk.profile.checks import EVERYTHING, Array, number, plain, together
-from guessproof.risk.profile.custom import Custom
-from guessproof.risk.profile.formulas import implied_epsilon
-from guessproof.risk.profile.points import PointProfile, written
-from guessproof.risk.profile.shapes import Box, FixedInclusion, FixedValue, Stricter
+from guessproof.risk.limits import largest_epsilon
+from guessproof.risk.profile.formulas import (
+    EVERYTHING,
+    NO_PRESENCE,
+    ULP,
+    at_least_one,
+    implied_epsilon,
+    number,
+    pair,
+    plain,
+    probability,
+    span,
+    together,
+)
+from guessproof.risk.profile.shapes import (
+    Binding,
+    Custom,
+    Direction,
+    PointProfile,
+    ProfileAnswer,
+    ProfileLimits,
+    Shape,
+    Status,
+    Stricter,
+    finite,
+)
+from guessproof.world.checks import Array
 
-_MOST_RELEASES = 1_000_000
+SAME = 1e-9  # relative: priors as close are one
+SLACK = 1e-15  # of 1 − 1/ratio: rounding counts as risk
+MOST_RELEASES = 10**6  # a tuple of more would not fit in anybody's plan
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +59,7 @@ class RiskProfile:
     1.3
     >>> profile = RiskProfile.points([(0.001, 10), (0.4, 1.2)])
     >>> round(profile.epsilon(), 4), profile.status
-    (0.1627, 'exact')
+    (0.1627, 'proven')
     """
 
     shape: Shape
@@ -48,7 +71,7 @@ class RiskProfile:
         >>> RiskProfile.constant(3)
         RiskProfile.constant(3)
         """
-        return cls(Box(relative))
+        return cls.box(relative)
 
     @classmethod
     def box(cls, relative: float, p: Any = EVERYTHING, q: Any = EVERYTHING) -> RiskProfile:
@@ -59,10 +82,14 @@ class RiskProfile:
         >>> RiskProfile.box(3, p=(0.5, 1), q=(0.8, 1)).epsilon()  # 3 × 0.4 is above certainty
         inf
         """
-        return cls(Box(relative, p, q))
+        return cls(
+            ProfileLimits(span("p", p), span("q", q), at_least_one("relative", relative))
+        )
 
     @classmethod
-    def fixed_inclusion(cls, p: float, absolute: float | None = None, relative: float | None = None) -> RiskProfile:
+    def fixed_inclusion(
+        cls, p: float, absolute: float | None = None, relative: float | None = None
+    ) -> RiskProfile:
         """Attackers with one p and any q: a limit on the posterior or on the ratio, [KR] (13).
 
         Whichever of the two allows more applies; with one of them alone, that one.
@@ -71,17 +98,19 @@ class RiskProfile:
         ...  for a in (0.025, 0.15, 0.3)]  # [KR] Table 4
         [1.09, 1.21, 2.1]
         """
-        return cls(FixedInclusion(p, absolute, relative))
+        return cls(ProfileLimits.of("p", p, absolute, relative))
 
     @classmethod
-    def fixed_value(cls, q: float, absolute: float | None = None, relative: float | None = None) -> RiskProfile:
+    def fixed_value(
+        cls, q: float, absolute: float | None = None, relative: float | None = None
+    ) -> RiskProfile:
         """Attackers with one q and any p: a limit on the posterior or on the ratio, [KR] (15).
 
         >>> [round(RiskProfile.fixed_value(q=1, absolute=0.25, relative=r).epsilon(), 2)
         ...  for r in (1.5, 3, 6)]  # [KR] Table 3
         [0.51, 1.3, 2.04]
         """
-        return cls(FixedValue(q, absolute, relative))
+        return cls(ProfileLimits.of("q", q, absolute, relative))
 
     @classmethod
     def custom(
@@ -90,23 +119,42 @@ class RiskProfile:
         p: Any = EVERYTHING,
         q: Any = EVERYTHING,
         lipschitz: float | tuple[float, float] | None = None,
+        monotone: Direction | tuple[Direction, Direction] | None = None,
     ) -> RiskProfile:
         """Any function r*(p, q) on a rectangle of priors; return ``math.inf`` where nothing is promised.
 
-        ``status`` tells what the answer is worth. A formula in p and q (arithmetic, ``if``, ``min``,
-        ``max``, numpy's exp, log, sqrt, where, select, clip, interp) is followed over whole cells and
-        proven. Anything else (``math.exp``, a table, a loop over records) is proven if you state by how
-        much ln r* can change per unit of p and of q (``lipschitz``), and has no ε if you do not: points alone
-        prove nothing. Smooth formulas end within 1e-6 of the infimum; ``gap`` bounds the distance.
+        No number of points rules out a dip between two, so something must be stated of the function: by how much ln r*
+        changes at most per unit of p and of q (``lipschitz``), or that r* is "falling" or "rising" in p and in q
+        (``monotone``; jumps are allowed). One statement holds for both priors, a pair for p and for q. Without either
+        there is no ε. ``gap`` bounds the distance from the infimum.
 
-        >>> profile = RiskProfile.custom(lambda p, q: 1.2 + 9 * np.exp(-6 * p * q))
+        >>> profile = RiskProfile.custom(lambda p, q: 1.2 + 9 * np.exp(-6 * p * q), monotone="falling")
         >>> round(profile.epsilon(), 5), profile.status, profile.gap < 1e-6
         (0.73311, 'proven', True)
         """
-        return cls(Custom(function, p, q, lipschitz))
+        if not callable(function):
+            raise ParameterError(
+                "function", function, "cannot be called", "give a function of p and q"
+            )
+        slopes = directions = None
+        if lipschitz is not None:
+            slopes = tuple(number("lipschitz", slope) for slope in pair("lipschitz", lipschitz))
+            if min(slopes) < 0:
+                raise ParameterError(
+                    "lipschitz", lipschitz, "is negative", "give bounds of 0 or more"
+                )
+        if monotone is not None:
+            directions = pair("monotone", monotone)
+            if any(direction not in ("falling", "rising") for direction in directions):
+                raise ParameterError(
+                    "monotone", monotone, "is no direction", "say 'falling' or 'rising'"
+                )
+        return cls(Custom(span("p", p), span("q", q), function, slopes, directions))
 
     @classmethod
-    def points(cls, points: Iterable[Sequence[float]], p: Any = EVERYTHING, q: Any = EVERYTHING) -> RiskProfile:
+    def points(
+        cls, points: Iterable[Sequence[float]], p: Any = EVERYTHING, q: Any = EVERYTHING
+    ) -> RiskProfile:
         """Pairs (prior, ratio): an attacker with prior pq may end with at most ratio times that.
 
         Between two points the ratio falls along a straight line on logarithmic axes, the strictest of the
@@ -117,7 +165,26 @@ class RiskProfile:
         >>> round(profile.allowed(0.02, 1.0), 3)  # half way, on logarithmic axes
         3.464
         """
-        return cls(PointProfile(written(points), p, q))
+        try:
+            pairs = [(prior, ratio) for prior, ratio in points]
+        except (TypeError, ValueError):
+            pairs = []
+        if not pairs:
+            raise ParameterError(
+                "points", points, "is not a list of pairs", "give [(prior, ratio), …]"
+            )
+        result = sorted(
+            (
+                probability("prior", prior, zero=False),
+                at_least_one("ratio", number("ratio", ratio)),
+            )
+            for prior, ratio in pairs
+        )
+        if any(high[0] <= low[0] * (1 + SAME) for low, high in pairwise(result)):
+            raise ParameterError(
+                "points", points, "one prior has two ratios", "keep the smaller of the two"
+            )
+        return cls(PointProfile(span("p", p), span("q", q), tuple(result)))
 
     @cached_property
     def answer(self) -> ProfileAnswer:
@@ -135,13 +202,8 @@ class RiskProfile:
         """
         if not bounded:
             return self.answer.epsilon
-        if self.shape.inclusion[0] < 1:
-            raise ParameterError(
-                "p",
-                self.shape.inclusion,
-                "ε that counts changes of a record says nothing about its presence",
-                "limit the profile to p = 1",
-            )
+        if self.shape.p[0] < 1:
+            raise ParameterError("p", self.shape.p, NO_PRESENCE, "limit the profile to p = 1")
         return 2 * self.answer.epsilon
 
     @property
@@ -168,19 +230,11 @@ class RiskProfile:
         """
         return self.answer.binding
 
-    @overload
-    def allowed(self, p: float, q: float) -> float: ...  # pyright: ignore[reportOverlappingOverload]
-    @overload
-    def allowed(self, p: ArrayLike, q: ArrayLike) -> Array: ...
     def allowed(self, p: Any, q: Any) -> Any:
         """r*(p, q); ∞ where the profile promises nothing."""
         p, q = together(p=(p, 0, 1), q=(q, 0, 1))
-        return plain(np.asarray(self.shape.allowed(p, q)))
+        return plain(self.shape.allowed(p, q))
 
-    @overload
-    def implied(self, p: float, q: float) -> float: ...  # pyright: ignore[reportOverlappingOverload]
-    @overload
-    def implied(self, p: ArrayLike, q: ArrayLike) -> Array: ...
     def implied(self, p: Any, q: Any) -> Any:
         """The ε that the profile allows for attackers with one (p, q).
 
@@ -188,7 +242,7 @@ class RiskProfile:
         1.098612
         """
         p, q = together(p=(p, 0, 1), q=(q, 0, 1))
-        return plain(np.maximum(implied_epsilon(p, q, np.asarray(self.shape.allowed(p, q))), 0.0))
+        return plain(implied_epsilon(p, q, self.shape.allowed(p, q)))
 
     def stricter(self, other: RiskProfile) -> RiskProfile:
         """The profile that keeps both: at each (p, q) the smaller ratio. Also written ``a & b``.
@@ -198,15 +252,18 @@ class RiskProfile:
         (0.405465, 2.0)
         """
         if not isinstance(other, RiskProfile):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ParameterError("other", other, "is not a risk profile", "combine two risk profiles")
-        return RiskProfile(Stricter((*self._parts, *other._parts)))
+            raise ParameterError(
+                "other", other, "is not a risk profile", "combine two risk profiles"
+            )
+        parts = [
+            part
+            for shape in (self.shape, other.shape)
+            for part in getattr(shape, "parts", (shape,))
+        ]
+        ends = [end for part in parts for end in part.p]
+        return RiskProfile(Stricter((min(ends), max(ends)), EVERYTHING, tuple(parts)))
 
-    def __and__(self, other: RiskProfile) -> RiskProfile:
-        return self.stricter(other)
-
-    @property
-    def _parts(self) -> tuple[Shape, ...]:
-        return self.shape.parts if isinstance(self.shape, Stricter) else (self.shape,)
+    __and__ = stricter
 
     def releases(self, releases: int | Iterable[float]) -> Releases:
         """Several releases under one profile: a number of equal ones, or the ε of each.
@@ -219,11 +276,24 @@ class RiskProfile:
         """
         limit = self.epsilon()
         if isinstance(releases, (int, np.integer)) and not isinstance(releases, bool):
-            if not 1 <= releases <= _MOST_RELEASES:
-                raise ParameterError("releases", releases, "is not a number of releases", f"give 1 to {_MOST_RELEASES}")
-            share = limit / int(releases) * (1 - 2.0**-50)
-            return Releases((share,) * int(releases), limit)
-        return Releases(_spent("releases", releases), limit)
+            if not 1 <= releases <= MOST_RELEASES:
+                raise ParameterError(
+                    "releases",
+                    releases,
+                    "is not a number of releases",
+                    f"give 1 to {MOST_RELEASES}",
+                )
+            return Releases((limit / int(releases) * (1 - 8 * ULP),) * int(releases), limit)
+        values: Any = releases if np.ndim(releases) else [releases]  # pyright: ignore[reportArgumentType]
+        spent = tuple(number("releases", value, infinite=True) for value in values)
+        if any(value < 0 for value in spent):
+            raise ParameterError(
+                "releases",
+                releases,
+                "holds a negative ε",
+                "give an ε of 0 or more for each release",
+            )
+        return Releases(spent, limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with None for ∞: an ε of None is a profile that never binds.
@@ -231,21 +301,44 @@ class RiskProfile:
         >>> RiskProfile.box(2, p=(0.5, 1), q=1).to_dict()["epsilon"] is None
         True
         """
-        answer, binding = self.answer, self.answer.binding
-        return _without_infinity(
+        answer = asdict(self.answer) | {"epsilon": finite(self.epsilon())}
+        return (
             self.shape.to_dict()
-            | {
-                "binds": binding is not None,
-                "epsilon": answer.epsilon,
-                "status": answer.status,
-                "how": answer.how,
-                "gap": answer.gap,
-                "binding": None if binding is None else asdict(binding),
-            }
+            | answer
+            | {"binds": self.binding() is not None, "gap": self.gap}
         )
 
     def __repr__(self) -> str:
         return self.shape.describe()
+
+
+def aware_epsilon(profile: RiskProfile, change: float, presence: float) -> float | None:
+    """The largest ε that keeps a profile at these distances per unit of ε; None for profiles given as points or code.
+
+    The generic three-point world puts two values of a present record 2ε apart and each of them ε from absence. A query
+    that moves by `change` when a record changes and by `presence` when it comes or goes has the risk
+    1/(pq + p(1−q)·X + (1−p)·Y) with X = e^{−change·ε}, Y = e^{−presence·ε}, by the same argument
+    ([KR] (5), theory §13).
+    For a constant r* the reciprocal is bilinear in p and q: corners decide. Where r* = ã/pq, safe means
+    p(1−q)X + (1−p)Y ≥ pq(1/ã − 1): hardest for the largest q, and linear in p with slack at p = 0.
+
+    >>> round(aware_epsilon(RiskProfile.constant(3), change=2.0, presence=1.0), 6)  # the generic world: ½ ln 3
+    0.549306
+    >>> round(aware_epsilon(RiskProfile.constant(3), change=1.0, presence=1.0), 6)  # a count: ln 3
+    1.098612
+    """
+    candidates = profile.shape.candidates
+    if not candidates:
+        return None
+    p, q, ratio, generic = np.array([astuple(at) for at in candidates]).T
+
+    def risk(epsilon: Array) -> Array:
+        return -p * (1 - q) * np.expm1(-change * epsilon) - (1 - p) * np.expm1(
+            -presence * epsilon
+        )
+
+    limit = np.where(np.isinf(generic), np.inf, np.maximum(1 - 1 / ratio - SLACK, 0.0))
+    return float(np.min(largest_epsilon(risk, limit)))
 
 
 @dataclass(frozen=True)
@@ -259,7 +352,8 @@ class Releases:
     @property
     def total(self) -> float:
         """Their sum, rounded up."""
-        return _sum_up(self.epsilons)
+        total = math.fsum(self.epsilons)
+        return total if len(self.epsilons) < 2 else math.nextafter(total, math.inf)
 
     @property
     def remaining(self) -> float:
@@ -272,38 +366,3 @@ class Releases:
     def kept(self) -> bool:
         """Whether all of them together keep the profile."""
         return self.total <= self.limit
-
-
-def remaining(profile: RiskProfile, spent: Iterable[float] | float) -> float:
-    """The ε that is left under a profile after releases that have spent some; 0 where none is left.
-
-    >>> round(remaining(RiskProfile.constant(3), [0.2, 0.1]), 6)
-    0.249306
-    """
-    return profile.releases(_spent("spent", spent)).remaining
-
-
-def _without_infinity(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_infinity(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_infinity(item) for item in value]
-    return None if value == math.inf else value
-
-
-def _spent(field: str, spent: Any) -> tuple[float, ...]:
-    if isinstance(spent, (str, bytes)):
-        raise ParameterError(field, spent, "is not a list of ε", "give the ε of each release")
-    try:
-        values = list(spent)
-    except TypeError:
-        values = [spent]
-    checked = tuple(number(field, value, infinite=True) for value in values)
-    if any(value < 0 for value in checked):
-        raise ParameterError(field, spent, "holds a negative ε", "give an ε of 0 or more for each release")
-    return checked
-
-
-def _sum_up(values: tuple[float, ...]) -> float:
-    total = math.fsum(values)
-    return total if len(values) < 2 else math.nextafter(total, math.inf)

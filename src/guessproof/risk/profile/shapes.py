@@ -1,199 +1,299 @@
-"""Risk profiles with a closed form: constant, box, and absolute-or-relative limits at a fixed p or q.
+"""The ways of writing a risk profile r*(p, q), and the infimum of the ε that each allows.
 
-Each minimum is found with two facts about the ε that a ratio allows at (p, q): for a fixed ratio it rises
-with q and is monotone in p ([KR] Lemma 4); for a fixed posterior it falls in both ([KR] Lemma 3).
+Two facts about the ε that a ratio allows at (p, q): for a fixed ratio it rises with q and is monotone in p ([KR] Lemma
+4): 1/r = pq + p(1−q)x² + (1−p)x with x = e^{−ε} rises with q and is linear in p. For a fixed posterior it falls in both
+([KR] Lemma 3). So for boxes and fixed priors a few candidates decide, at any two distances of change and presence. Of
+functions and points, the least ratio of a cell of priors, with the smallest q and either end of p, bounds the ε of the
+whole cell from below. Cells whose bound is not close to the least ε seen are divided; whatever is left at the end
+counts with its bound, so the answer is never above the infimum.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import reduce
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise, product
+from typing import Any, Literal
 
 import numpy as np
 
-from guessproof.errors import ParameterError
-from guessproof.risk.profile.answer import Binding, ProfileAnswer, Shape, from_bindings, stricter
-from guessproof.risk.profile.checks import (
+from guessproof.errors import InfeasibleError, NotCertifiedError, ParameterError
+from guessproof.risk.profile.formulas import (
     EVERYTHING,
     ROUNDING,
-    Array,
-    Flags,
+    ULP,
     Span,
     at_least_one,
+    implied_epsilon,
+    number,
     probability,
-    span,
 )
-from guessproof.risk.profile.formulas import ULP, implied_epsilon, solve
+from guessproof.world.checks import Array
 
-_Crossing = tuple[float, float, float]
+Status = Literal["exact", "proven"]
+Direction = Literal["falling", "rising"]
+
+FIXED = {"p": "fixed_inclusion", "q": "fixed_value"}
+SOURCES = {
+    None: "(12)",
+    "p": "(14)",
+    "q": "(16) corrected",
+}  # without its cases, ∞ where vacuous
+
+NUDGE = 4 * ULP  # relative: a computed prior or ratio is moved so far to the private side
+TOLERANCE = 1e-7  # of ε, relative and absolute: far below what anybody states a ratio to
+ROUNDS = 90  # halvings of both axes: 2^-90 is below every prior that a table of priors holds
+MOST_CELLS = 100_000  # open ones, where the search ends: a function of numbers is then called half a million times
+NEAR_ZERO = 1e-13  # a prior that stands for the limit at 0
+AT_LIMIT = 1e-6  # a binding prior below this, in a region that reaches to 0, is the limit at 0
+CERTAIN = (
+    1e-8  # 1 − r·pq below this: rounding of a function would decide whether anything binds
+)
+GRID = 25  # points an axis where a statement about a function is checked
+SLACK = 1e-9  # of ln r*, by which neighbouring points may contradict a statement: rounding of the function
 
 
 @dataclass(frozen=True)
-class Box:
-    """The ratio may not exceed ``relative`` for p and q in given ranges, [KR] (11); elsewhere no limit."""
+class Binding:
+    """The pair of priors that decides a profile's ε. A prior of 0 is a limit that is approached."""
 
-    relative: float
-    p: Span = EVERYTHING
-    q: Span = EVERYTHING
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relative", at_least_one("relative", self.relative))
-        object.__setattr__(self, "p", span("p", self.p))
-        object.__setattr__(self, "q", span("q", self.q))
+    p: float
+    q: float
+    ratio: float
+    """The posterior-to-prior ratio allowed there."""
+    epsilon: float
+    """The ε allowed there, never below the profile's own."""
 
     @property
-    def inclusion(self) -> Span:
-        return self.p
+    def prior(self) -> float:
+        """Prior probability of the disclosure, pq."""
+        return self.p * self.q
 
-    def allowed(self, p: Array, q: Array) -> Array:
-        inside = (p >= self.p[0]) & (p <= self.p[1]) & (q >= self.q[0]) & (q <= self.q[1])
-        return np.where(inside, self.relative, np.inf)
-
-    def solve(self) -> ProfileAnswer:
-        """The smallest q, and whichever end of p allows less: (12) without its cases, ∞ where vacuous."""
-        q = self.q[0]
-        corners = [_bind(p, q, self.relative) for p in sorted(set(self.p), reverse=True)]
-        return from_bindings("closed form, Kazan & Reiter (12)", corners)
-
-    def describe(self) -> str:
-        if (self.p, self.q) == (EVERYTHING, EVERYTHING):
-            return f"RiskProfile.constant({self.relative:g})"
-        return f"RiskProfile.box({self.relative:g}, p={_text(self.p)}, q={_text(self.q)})"
-
-    def to_dict(self) -> dict[str, Any]:
-        kind = "constant" if (self.p, self.q) == (EVERYTHING, EVERYTHING) else "box"
-        return {"kind": kind, "relative": self.relative, "p": list(self.p), "q": list(self.q)}
+    @property
+    def posterior(self) -> float:
+        """Posterior probability allowed there."""
+        return min(1.0, self.prior * self.ratio)
 
 
 @dataclass(frozen=True)
-class _FixedPrior:
-    """r* = max(absolute/pq, relative) with one of the two priors fixed and the other anything in (0, 1]."""
+class ProfileAnswer:
+    """The infimum of the ε that a profile allows, from below."""
 
-    at: float
-    absolute: float | None = None
-    relative: float | None = None
+    epsilon: float
+    """At most the true infimum; ∞ where the profile never binds."""
+    status: Status
+    """exact: a closed form, short of the infimum by rounding only. proven: a certificate covers the whole region."""
+    how: str
+    binding: Binding | None
+    """None where nothing binds."""
 
-    _fixed = "p"
-    _name = "fixed_inclusion"
+    @property
+    def gap(self) -> float:
+        """How far the infimum can lie above ``epsilon``, judged by the best point seen."""
+        return 0.0 if self.binding is None else max(0.0, self.binding.epsilon - self.epsilon)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "at", probability(self._fixed, self.at, zero=False))
-        if self.absolute is not None:
-            object.__setattr__(self, "absolute", probability("absolute", self.absolute))
-        if self.relative is not None:
-            object.__setattr__(self, "relative", at_least_one("relative", self.relative))
-        if self.absolute is None and self.relative is None:
-            raise ParameterError("absolute", None, "no limit is given", "give absolute, relative or both")
-        if self.relative is None and self._posterior < self.at * (1 - ROUNDING):
-            raise ParameterError(
-                "absolute",
-                self.absolute,
-                f"priors up to {self.at:g} are in the profile and are above it already",
-                f"allow at least {self.at:g}, or give relative as well",
+
+def finite(value: float) -> float | None:
+    """Return the number for JSON, which has no ∞."""
+    return None if value == math.inf else value
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One way of writing r*(p, q) for p and q in ranges; nothing is promised outside of them."""
+
+    p: Span
+    q: Span
+
+    @property
+    def candidates(self) -> list[Binding]:
+        """The priors at which a closed form can bind, at any distances; none for points and functions."""
+        return []
+
+    def allowed(self, p: Array, q: Array) -> Array:
+        """r*(p, q) for two arrays of one shape, ∞ where nothing is promised."""
+        low, high = np.transpose([self.p, self.q])
+        priors = np.stack([p, q], axis=-1)
+        inside = np.all(
+            (priors >= low * (1 - ROUNDING)) & (priors <= high * (1 + ROUNDING)), axis=-1
+        )
+        result = np.full(p.shape, np.inf)
+        if np.any(inside):
+            result[inside] = self._ratio(p[inside], q[inside])
+        return result
+
+    def _ratio(self, p: Array, q: Array) -> Array:
+        """r*(p, q) in the region."""
+        raise NotImplementedError
+
+    def _least(self, cells: Array) -> tuple[Array, Array]:
+        """The least ratio in each cell of priors, from below, and (p, q, ratio) at a point of each."""
+        raise NotImplementedError
+
+    def solve(self) -> ProfileAnswer:
+        """The infimum of the ε over the region."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """The call that makes this profile."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"p": list(self.p), "q": list(self.q)}
+
+    @property
+    def _words(self) -> str:
+        return f"p=({self.p[0]:g}, {self.p[1]:g}), q=({self.q[0]:g}, {self.q[1]:g})"
+
+    @property
+    def _is_everything(self) -> bool:
+        return self.p == self.q == EVERYTHING
+
+    def _searched(self, region: list[tuple[float, ...]], how: str) -> ProfileAnswer:
+        """A lower bound on the ε allowed in cells (p₀, p₁, q₀, q₁) of priors, with the lowest point that was seen."""
+        best, floor, lower = (
+            np.array([math.nan, math.nan, math.inf, math.inf]),
+            math.inf,
+            np.zeros(1),
+        )
+        cells = np.array(region).T
+        for _ in range(ROUNDS):
+            ratio, point = self._least(cells)
+            lower = np.minimum(*(implied_epsilon(p, cells[2], ratio) for p in cells[:2]))
+            seen = np.array([*point, implied_epsilon(*point)])
+            best = min(best, seen[:, np.argmin(seen[3])], key=lambda column: column[3])
+            is_open = lower < best[3] * (1 - TOLERANCE) - TOLERANCE
+            if not 0 < np.sum(is_open) <= MOST_CELLS:
+                break
+            floor = min(floor, np.min(lower[~is_open], initial=math.inf))
+            cells = _halved(cells[:, is_open])
+        *at, ratio, highest = best.tolist()
+        lowest = self.p[0], self.q[0]
+        epsilon = float(min(floor, np.min(lower), highest))
+        if math.isinf(epsilon):
+            return ProfileAnswer(epsilon, "proven", how, None)
+        if math.isinf(highest):
+            raise NotCertifiedError(
+                f"{self.describe()} is so near to certainty that rounding decides whether it binds: no ε is known "
+                "to keep it; leave these priors out of the region, or allow less there"
             )
+        # Priors that were followed down to 0 are the limit there.
+        p, q = (
+            0.0 if prior < AT_LIMIT and low == 0 else prior
+            for prior, low in zip(at, lowest, strict=True)
+        )
+        return ProfileAnswer(epsilon, "proven", how, Binding(p, q, ratio, highest))
+
+
+def _halved(cells: Array) -> Array:
+    """Halve each cell along each axis that has a width."""
+    for first in (0, 2):
+        low, high = cells[first : first + 2]
+        middle = low + (high - low) / 2
+        is_wide = (low < middle) & (middle < high)
+        upper = cells[:, is_wide]
+        upper[first] = cells[first + 1, is_wide] = middle[is_wide]
+        cells = np.append(cells, upper, axis=1)
+    return cells
+
+
+@dataclass(frozen=True)
+class ProfileLimits(Shape):
+    """r* = max(absolute/pq, relative): on a box without the former, [KR] (11), or with p, (13), or q, (15), fixed."""
+
+    relative: float | None
+    absolute: float | None = None
+    fixed: Literal["p", "q"] | None = None
+
+    @classmethod
+    def of(
+        cls, fixed: Literal["p", "q"], at: Any, absolute: Any, relative: Any
+    ) -> ProfileLimits:
+        """The limits at a fixed prior, checked: at least one, and none that a prior in the profile exceeds already."""
+        at = probability(fixed, at, zero=False)
+        posterior = None if absolute is None else probability("absolute", absolute)
+        ratio = None if relative is None else at_least_one("relative", relative)
+        if ratio is None and posterior is None:
+            raise ParameterError(
+                "absolute", None, "no limit is given", "give absolute, relative or both"
+            )
+        if posterior is not None and ratio is None and posterior < at * (1 - ROUNDING):
+            problem = f"priors up to {at:g} are in the profile and are above it already"
+            remedy = f"allow at least {at:g}, or give relative as well"
+            raise ParameterError("absolute", absolute, problem, remedy)
+        ranges = ((at, at), EVERYTHING) if fixed == "p" else (EVERYTHING, (at, at))
+        return cls(*ranges, ratio, posterior, fixed)
 
     @property
-    def _posterior(self) -> float:
-        return 0.0 if self.absolute is None else self.absolute
+    def at(self) -> float:
+        """The fixed prior; of a box the largest pq."""
+        return self.p[1] * self.q[1]
 
-    @property
-    def _ratio(self) -> float:
-        return 1.0 if self.relative is None else self.relative
-
-    @property
-    def _crossing(self) -> _Crossing:
-        """The prior pq up to which the posterior is limited, and 1/r* and 1 − 1/r* there.
-
-        Comparing the priors ã/r̃ and p̃, not the ratios ã/p̃ and r̃, keeps the answer continuous where
-        the two meet up to rounding, as they do for the second agency of [KR] Table 4.
-        """
-        prior, ratio = self._posterior / self._ratio, self._ratio
-        if prior < self.at:
-            return prior, 1 / ratio, 1.0 if math.isinf(ratio) else (ratio - 1) / ratio
-        return self.at, self.at / self._posterior, (self._posterior - self.at) / self._posterior
-
-    def _limit(self, prior: Array) -> Array:
+    def _ratio(self, p: Array, q: Array) -> Array:
         with np.errstate(all="ignore"):
-            share = np.where(prior > 0, self._posterior / prior, math.inf if self._posterior else 0.0)
-        return np.maximum(share, self._ratio)
+            return np.fmax((self.absolute or 0.0) / (p * q), self.relative or 1.0)
+
+    @property
+    def candidates(self) -> list[Binding]:
+        """The corners, and where the two limits meet: (12), (14), and (16) with (54) corrected.
+
+        For one ratio ε and the risk are monotone in p and in q, for one posterior they are so too. Comparing the
+        priors ã/r̃ and p̃, not the ratios ã/p̃ and r̃, keeps the answer continuous where the two meet up to rounding,
+        as they do for the second agency of [KR] Table 4.
+        """
+        places = list(product(reversed(self.p), self.q))
+        if self.fixed:
+            meeting = (self.absolute or 0.0) / (self.relative or 1.0) / self.at
+            around = (min(meeting * (1 + step), 1.0) for step in (-NUDGE, NUDGE))
+            places += [
+                (self.at, prior) if self.fixed == "p" else (prior, self.at) for prior in around
+            ]
+        p, q = np.transpose(places)
+        ratio = np.maximum(self._ratio(p, q) * (1 - NUDGE), self.relative or 1.0)
+        return [
+            Binding(*row)
+            for row in np.transpose([p, q, ratio, implied_epsilon(p, q, ratio)]).tolist()
+        ]
+
+    def solve(self) -> ProfileAnswer:
+        """The least of a few candidates."""
+        least = min(self.candidates, key=lambda binding: binding.epsilon)
+        how = f"closed form, Kazan & Reiter {SOURCES[self.fixed]}"
+        return ProfileAnswer(
+            least.epsilon, "exact", how, None if math.isinf(least.epsilon) else least
+        )
+
+    @property
+    def _given(self) -> dict[str, float]:
+        """The arguments of a profile with a fixed prior."""
+        given = {
+            self.fixed or "": self.at,
+            "absolute": self.absolute,
+            "relative": self.relative,
+        }
+        return {name: value for name, value in given.items() if value is not None}
 
     def describe(self) -> str:
-        limits = {"absolute": self.absolute, "relative": self.relative}
-        given = "".join(f", {name}={value:g}" for name, value in limits.items() if value is not None)
-        return f"RiskProfile.{self._name}({self._fixed}={self.at:g}{given})"
+        if self._is_everything:
+            return f"RiskProfile.constant({self.relative:g})"
+        if self.fixed is None:
+            return f"RiskProfile.box({self.relative:g}, {self._words})"
+        given = ", ".join(f"{name}={value:g}" for name, value in self._given.items())
+        return f"RiskProfile.{FIXED[self.fixed]}({given})"
 
     def to_dict(self) -> dict[str, Any]:
-        given = {"absolute": self.absolute, "relative": self.relative}
-        return {"kind": self._name, self._fixed: self.at} | {k: v for k, v in given.items() if v is not None}
+        if self.fixed is not None:
+            return {"kind": FIXED[self.fixed]} | {
+                name: finite(value) for name, value in self._given.items()
+            }
+        kind = "constant" if self._is_everything else "box"
+        return {"kind": kind, "relative": finite(self.relative or 1.0)} | super().to_dict()
 
 
 @dataclass(frozen=True)
-class FixedInclusion(_FixedPrior):
-    """For attackers who give probability p to inclusion and any q to the value, [KR] (13)."""
-
-    @property
-    def inclusion(self) -> Span:
-        return self.at, self.at
-
-    def allowed(self, p: Array, q: Array) -> Array:
-        return np.where(_same(p, self.at), self._limit(self.at * q), np.inf)
-
-    def solve(self) -> ProfileAnswer:
-        """At the prior where the two limits meet, or at q = 1: (14) without its cases."""
-        return from_bindings("closed form, Kazan & Reiter (14)", [self._meeting()])
-
-    def _meeting(self) -> Binding:
-        prior, inverse, rise = self._crossing
-        room = inverse * (1 - self._posterior)
-        epsilon = solve(
-            absent=1 - self.at,
-            other=self.at - prior,
-            room=room,
-            rise=rise,
-            room_error=6 * ULP * room,
-            other_error=2 * ULP * self.at,
-        )
-        return Binding(self.at, prior / self.at, _inverse(inverse), float(epsilon))
-
-
-@dataclass(frozen=True)
-class FixedValue(_FixedPrior):
-    """For attackers who give probability q to the value and any p to inclusion, [KR] (15)."""
-
-    _fixed = "q"
-    _name = "fixed_value"
-
-    @property
-    def inclusion(self) -> Span:
-        return EVERYTHING
-
-    def allowed(self, p: Array, q: Array) -> Array:
-        return np.where(_same(q, self.at), self._limit(self.at * p), np.inf)
-
-    def solve(self) -> ProfileAnswer:
-        """At the p where the two limits meet or at p = 1, whichever allows less: (16) and (54) corrected."""
-        how = "closed form, Kazan & Reiter (16) corrected"
-        certain = float(self._limit(np.asarray(self.at)))
-        return from_bindings(how, [self._meeting(), _bind(1.0, self.at, certain)])
-
-    def _meeting(self) -> Binding:
-        prior, inverse, rise = self._crossing
-        p, room = prior / self.at, inverse * (1 - self._posterior)
-        epsilon = solve(
-            absent=1 - p,
-            other=p * (1 - self.at),
-            room=room,
-            rise=rise,
-            room_error=6 * ULP * room,
-            absent_error=3 * ULP * p if prior < self.at else 0.0,
-        )
-        return Binding(p, self.at, _inverse(inverse), float(epsilon))
-
-
-@dataclass(frozen=True)
-class Stricter:
+class Stricter(Shape):
     """Several profiles that must all hold: at each (p, q) the smallest of their ratios.
 
     ε rises with the ratio, so the infimum of the smallest ratio is the smallest of the infima.
@@ -202,15 +302,23 @@ class Stricter:
     parts: tuple[Shape, ...]
 
     @property
-    def inclusion(self) -> Span:
-        spans = [part.inclusion for part in self.parts]
-        return min(low for low, _ in spans), max(high for _, high in spans)
+    def candidates(self) -> list[Binding]:
+        lists = [part.candidates for part in self.parts]
+        return list(chain.from_iterable(lists)) if all(lists) else []
 
-    def allowed(self, p: Array, q: Array) -> Array:
+    def _ratio(self, p: Array, q: Array) -> Array:
         return np.minimum.reduce([part.allowed(p, q) for part in self.parts])
 
     def solve(self) -> ProfileAnswer:
-        return reduce(stricter, (part.solve() for part in self.parts))
+        """The smaller ε, as trustworthy as the weakest."""
+        answers = [part.solve() for part in self.parts]
+        least = min(answers, key=lambda answer: answer.epsilon)
+        status = "exact" if self.candidates else "proven"
+        return replace(
+            least,
+            status=status,
+            how="; and ".join(dict.fromkeys(answer.how for answer in answers)),
+        )
 
     def describe(self) -> str:
         return " & ".join(part.describe() for part in self.parts)
@@ -219,17 +327,179 @@ class Stricter:
         return {"kind": "stricter", "of": [part.to_dict() for part in self.parts]}
 
 
-def _bind(p: float, q: float, ratio: float) -> Binding:
-    return Binding(p, q, ratio, float(implied_epsilon(np.asarray(p), np.asarray(q), np.asarray(ratio))))
+@dataclass(frozen=True)
+class Custom(Shape):
+    """Any function of p and q, ∞ where it promises nothing.
+
+    Points alone prove nothing: what is stated of the function between them is taken on the caller's word.
+    """
+
+    function: Callable[[Any, Any], Any]
+    lipschitz: tuple[float, ...] | None
+    monotone: tuple[Direction, Direction] | None
+
+    def _ratio(self, p: Array, q: Array) -> Array:
+        """r* at each point, from one call with arrays if the function takes them, else from many.
+
+        A prior of 0 stands for its limit.
+        """
+        p, q = np.maximum(p, NEAR_ZERO), np.maximum(q, NEAR_ZERO)
+        with np.errstate(all="ignore"):
+            try:
+                ratio = np.asarray(self.function(p, q))
+            except Exception:  # whatever it raises, it may still take one pair at a time
+                ratio = np.empty(0)
+            if ratio.dtype.kind not in "iuf" or ratio.shape not in ((), p.shape):
+                ratio = np.array(
+                    [self._one(*point) for point in zip(p.tolist(), q.tolist(), strict=True)]
+                )
+        ratio = np.broadcast_to(ratio.astype(np.float64), p.shape)
+        lowest = int(np.argmax(~(ratio >= 1 - ROUNDING)))
+        value, where = ratio[lowest], f"at p={p[lowest]:.6g}, q={q[lowest]:.6g}"
+        if not value >= 0:
+            raise ParameterError(
+                "function",
+                float(value),
+                f"is not a ratio, {where}",
+                "return a ratio of at least 1",
+            )
+        if value < 1 - ROUNDING:
+            raise InfeasibleError(
+                f"function: allows a posterior below the prior {where} (got {value:.6g}); "
+                "no release can promise that, return a ratio of at least 1"
+            )
+        return ratio
+
+    def _one(self, p: float, q: float) -> float:
+        try:
+            value = self.function(p, q)
+        except Exception as error:
+            problem = f"raised {type(error).__name__}: {error}"
+            raise ParameterError(
+                "function", (p, q), problem, "let it return a ratio for every p and q"
+            ) from error
+        return number("function", value, infinite=True)
+
+    def solve(self) -> ProfileAnswer:
+        """The bound of the search, after a look at a grid for what contradicts the statements."""
+        axes = [
+            np.linspace(max(low, NEAR_ZERO), high, GRID if low < high else 1)
+            for low, high in (self.p, self.q)
+        ]
+        p, q = (axis.ravel() for axis in np.meshgrid(*axes, indexing="ij"))
+        ratio = self._ratio(p, q)
+        if self.lipschitz is None and self.monotone is None:
+            epsilon = implied_epsilon(p, q, _clear(p, q, ratio))
+            lowest = int(np.argmin(epsilon))
+            raise NotCertifiedError(
+                f"{self.describe()} is known at points only: the smallest ε seen is {epsilon[lowest]:.6g} at "
+                f"p={p[lowest]:.6g}, q={q[lowest]:.6g}, and between the points it may allow less; state how fast ln r* "
+                "changes with lipschitz=…, or that r* is 'falling' or 'rising' in p and in q with monotone=…"
+            )
+        with np.errstate(all="ignore"):
+            log_ratio = np.log(ratio).reshape([axis.size for axis in axes])
+            for i, axis in enumerate(axes):
+                self._check_statements(
+                    i, np.nan_to_num(np.diff(log_ratio, axis=i)), np.diff(axis)
+                )
+        how = "direction of r*" if self.lipschitz is None else "slope of ln r*"
+        return self._searched([(*self.p, *self.q)], f"branch and bound with the stated {how}")
+
+    def _check_statements(self, i: int, step: Array, widths: Array) -> None:
+        """Refuse a statement that two neighbours on an axis of the grid contradict."""
+        along = f"along {'pq'[i]} between points of a grid"
+        widths = widths[:, None] if i == 0 else widths
+        if self.lipschitz is not None and np.any(
+            np.abs(step) > self.lipschitz[i] * widths + SLACK
+        ):
+            problem = f"ln r* changes faster {along}"
+            raise ParameterError("lipschitz", self.lipschitz, problem, "state a larger bound")
+        if self.monotone is not None and np.any(
+            (step if self.monotone[i] == "falling" else -step) > SLACK
+        ):
+            problem = f"r* goes the other way {along}"
+            raise ParameterError(
+                "monotone", self.monotone, problem, "state lipschitz=… instead"
+            )
+
+    def _least(self, cells: Array) -> tuple[Array, Array]:
+        """The ratio at the middle less what a slope can take away, or at the corner where a direction leads."""
+        low, high = cells[::2], cells[1::2]
+        if self.lipschitz is not None:
+            p, q = low + (high - low) / 2
+            away = np.array(self.lipschitz) @ (high - low) / 2
+        else:
+            p, q = np.where(np.array([self.monotone]).T == "falling", high, low)
+            away = 0.0
+        ratio = self._ratio(p, q)
+        return ratio * np.exp(-away) * (1 - ROUNDING), np.array([p, q, _clear(p, q, ratio)])
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def describe(self) -> str:
+        name = "function" if self._name == "<lambda>" else self._name
+        return f"RiskProfile.custom({name}, {self._words})"
+
+    def to_dict(self) -> dict[str, Any]:
+        stated = {"lipschitz": self.lipschitz, "monotone": self.monotone}
+        return (
+            {"kind": "custom", "function": self._name}
+            | super().to_dict()
+            | {name: value and list(value) for name, value in stated.items()}
+        )
 
 
-def _inverse(value: float) -> float:
-    return 1 / value if value else math.inf
+def _clear(p: Array, q: Array, ratio: Array) -> Array:
+    """The ratio, ∞ where it is so near to certainty that rounding of the function would decide."""
+    with np.errstate(invalid="ignore"):
+        return np.where(1 - ratio * p * q > CERTAIN, ratio, np.inf)
 
 
-def _same(value: Array, fixed: float) -> Flags:
-    return np.abs(value - fixed) <= ROUNDING * fixed
+@dataclass(frozen=True)
+class PointProfile(Shape):
+    """Allowed posterior-to-prior ratios at some prior probabilities π = pq of the disclosure.
 
+    An attacker with prior π may end with at most r·π. Between two points whose ratios fall, the ratio follows the
+    straight line on logarithmic axes, so that equal steps of prior odds cost equal steps of ratio; of the four ways to
+    join two points (either axis linear or logarithmic) it is the strictest. Where ratios rise, the lower one holds up
+    to the next point; below the first and above the last, the nearest: nothing is allowed that was not written down.
+    """
 
-def _text(ends: Span) -> str:
-    return f"({ends[0]:g}, {ends[1]:g})"
+    points: tuple[tuple[float, float], ...]
+
+    def _ratio(self, p: Array, q: Array) -> Array:
+        at, ratio = np.log(self.points).T
+        place = np.log(np.maximum(p * q, self.points[0][0]))
+        slopes = np.append(np.minimum(np.diff(ratio), 0.0) / np.diff(at), 0.0)
+        last = np.searchsorted(at, place, side="right") - 1
+        return np.exp(ratio[last] + slopes[last] * (place - at[last]))
+
+    def solve(self) -> ProfileAnswer:
+        """For a given prior and ratio ε falls in p, so only p = p₁ and, for smaller priors, q = q₀ matter."""
+        (p0, p1), (q0, q1) = self.p, self.q
+        edges = [(p1, p1, q0, q1), (p0, p1, q0, q0)]
+        return self._searched(edges, "branch and bound along the edges of the region")
+
+    def _least(self, cells: Array) -> tuple[Array, Array]:
+        low, high = cells[::2], cells[1::2]
+        ratio = least = self._ratio(*high)
+        for (_, before), (at, _) in pairwise(
+            self.points
+        ):  # just below a point where the ratio rises
+            is_passed = (low[0] * low[1] < at) & (at <= high[0] * high[1])
+            least = np.where(is_passed, np.minimum(least, before), least)
+        return least * (1 - ROUNDING / 4), np.array([*high, ratio])
+
+    def describe(self) -> str:
+        pairs = ", ".join(f"({prior:g}, {ratio:g})" for prior, ratio in self.points)
+        return (
+            f"RiskProfile.points([{pairs}]{'' if self._is_everything else f', {self._words}'})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "points",
+            "points": [list(point) for point in self.points],
+        } | super().to_dict()

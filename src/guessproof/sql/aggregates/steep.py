@@ -8,7 +8,7 @@ r = min(1, |w|/W), and with m the extreme of all rows
 
 is a bound on how far the extreme moves per unit of D, here and nearby: moving a row by s changes |φ − m| by s at most,
 hence ln c by β·s/S, and s ≤ D. Only the row that is the extreme moves it, and c is at least its r. That is all that
-generalised Cauchy noise of scale c/b asks for (theory §10, `mechanisms/cauchy.py`).
+generalised Cauchy noise of scale c/b asks for (theory §15, `mechanisms/cauchy.py`).
 
 The engine tells the extreme of each class of rows, by classes of |w| between public cuts, and nothing else: weights
 are public, so a class may be as coarse as one likes, if only its r is that of its largest weight.

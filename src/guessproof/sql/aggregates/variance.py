@@ -29,12 +29,12 @@ def read_variance(aggregates: AggregateReader, call: Expr, own: Condition, text:
     shown = f"{spell(inner)} - {centre:g}" if centre else spell(inner)
     rest = "" if text.endswith(")") and "FILTER" not in text else text[text.index(" FILTER") :]
     rows = aggregates.public_rows(term, own, call, text)
-    divisor = float(rows or 1)
-    total = aggregates.measure(f"SUM({shown}){rest}", "sum", away, own, call, divisor=divisor)
-    squares = aggregates.measure(f"SUM(({shown})^2){rest}", "sum", Power(away, 2.0), own, call, divisor=divisor)
+    sums = (f"SUM({shown}){rest}", away), (f"SUM(({shown})^2){rest}", Power(away, 2.0))
     if rows is not None:
+        total, squares = (aggregates.measure(t, "sum", term, own, call, divisor=float(rows)) for t, term in sums)
         mean, square, more = total, squares, _number(1.0 if isinstance(call, OF_ALL) else rows / max(rows - 1, 1))
     else:
+        total, squares = (aggregates.measure_mean(t, "sum", term, own, call) for t, term in sums)
         count = _at_least(aggregates.count(f"COUNT({spell(inner)}){rest}", term, own, call), 1.0)
         mean, square = _over(total, count), _over(squares, count)
         more = _number(1.0) if isinstance(call, OF_ALL) else _over(count, _less_one(_at_least(count, 2.0)))

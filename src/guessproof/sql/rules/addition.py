@@ -12,7 +12,7 @@ from guessproof.sql.rules.time import Moment, parse_time, read_interval
 from guessproof.sql.rules.values import Number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, OfOne, OfTwo, Reader, Rule, Term
-from guessproof.world.times import UNITS
+from guessproof.world import UNITS
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from sqlglot import Expr, exp
 
+from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn, time_of
 from guessproof.sql.movement import (
     EITHER,
@@ -29,7 +30,7 @@ from guessproof.sql.rules.truth import read_flag_test
 from guessproof.sql.rules.values import parse_label, parse_number, write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule, Term
-from guessproof.world.kinds import Kind
+from guessproof.world import Kind
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,10 @@ def read_comparison(expression: Expr, reader: Reader) -> Condition:
         found = _read_public_test(left, sign, right, reader)
         if found is not None:
             return found
+        known = {folded(name) for name in reader.declared.columns}
+        if reader.column(left).levels is not None and not right.table and folded(right.name) not in known:
+            problem = f"{right.name} is no column that is declared"
+            raise reader.refuse(problem, right, f"a text is written in quotes: {left.name} {sign} '{right.name}'")
     return read_term_test(left, sign, right, reader)
 
 

@@ -19,7 +19,7 @@ from guessproof.sql.rules.time import TIMESTAMPS, Moment, TimeColumn, parse_time
 from guessproof.sql.rules.values import Number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
-from guessproof.world.times import EPOCH, EXACT, UNITS, days_of, moment_of
+from guessproof.world import EPOCH, EXACT, UNITS, days_of, moment_of
 
 PARTS = {"year": (1, 9999), "quarter": (1, 4), "month": (1, 12), "day": (1, 31), "hour": (0, 23)}
 YEARS_OF_DAY = outward(1 / 366, 1 / 365)  # d days make between d/366 − 1 and d/365 + 1 years

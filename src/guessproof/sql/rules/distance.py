@@ -81,7 +81,7 @@ def _cosine(x: float, y: float) -> float:
 
 
 def read_distance(expression: Expr, reader: Reader) -> Distance:
-    """POINT(a, b) <@> POINT(c, d)."""
+    """POINT(a, b) <@> POINT(c, d); a pair in brackets is a point too."""
     (a, b), (c, d) = (_read_point(side, reader) for side in (expression.this, expression.expression))
     return Distance((Addition(a, c, -1), Addition(b, d, -1)))
 
@@ -89,11 +89,8 @@ def read_distance(expression: Expr, reader: Reader) -> Distance:
 def _read_point(expression: Expr, reader: Reader) -> tuple[Term, Term]:
     if isinstance(expression, exp.Paren):
         return _read_point(expression.this, reader)
-    if (
-        isinstance(expression, exp.Anonymous)
-        and str(expression.this).upper() == "POINT"
-        and len(expression.expressions) == 2
-    ):
+    is_call = isinstance(expression, exp.Anonymous) and str(expression.this).upper() == "POINT"
+    if (is_call or isinstance(expression, exp.Tuple)) and len(expression.expressions) == 2:
         first, second = expression.expressions
         return reader.term(first), reader.term(second)
     raise reader.refuse("a point is needed here", expression, "write POINT(x, y) <@> POINT(3, 4)")
@@ -132,6 +129,7 @@ RULE = Rule(
     read_distance,
     (
         "MIN(POINT(lon, lat) <@> POINT(3, 4))",
+        "MIN((POINT(lon, lat) <@> (0, 0)) * 2)",
         "MIN(SQRT(POWER(lon - 3, 2) + POWER(lat - 4, 2)))",
         "MIN(((lon - 3)^2 + (lat - 4)^2)^0.5)",
         "MAX(SQRT(lon^2 + lat^2 + time^2))",

@@ -30,7 +30,7 @@ from guessproof.sql.movement import (
 from guessproof.sql.rules.signs import HOLDS, NODES, OPPOSITE
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Term
-from guessproof.world.times import DAY, EXACT, UNITS, days_of, moment_of
+from guessproof.world import DAY, EXACT, UNITS, days_of, moment_of
 
 TIMESTAMPS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ)
 MONTHS = {"month": 1, "quarter": 3, "year": 12}

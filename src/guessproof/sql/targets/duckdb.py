@@ -9,7 +9,7 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.declared import TIME, DeclaredColumn
 from guessproof.sql.target import SqlTarget
-from guessproof.world.times import MICROSECONDS
+from guessproof.world import MICROSECONDS
 
 SIGNED = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 INTEGERS = SIGNED | {f"U{name}" for name in SIGNED} | {"BIGNUM"}

@@ -15,7 +15,7 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.declared import TIME, DeclaredColumn
 from guessproof.sql.target import SqlTarget, refuse_longest
-from guessproof.world.times import MICROSECONDS
+from guessproof.world import MICROSECONDS
 
 INTEGERS = {"smallint", "integer", "bigint"}
 FLOATS = {"real", "double precision"}

@@ -15,7 +15,7 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.declared import TIME, DeclaredColumn
 from guessproof.sql.target import SqlTarget, refuse_longest
-from guessproof.world.times import MICROSECONDS
+from guessproof.world import MICROSECONDS
 
 INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 FLOATS = {"float", "double"}
@@ -40,6 +40,7 @@ class SparkTarget(SqlTarget):
     """Spark 4. The types are those of a frame's schema, of tables of the catalogue with char(n) told apart."""
 
     dialect = "spark"
+    stored_double = "double"
     integers = frozenset(INTEGERS)
 
     def number(self, column: DeclaredColumn) -> Expr:

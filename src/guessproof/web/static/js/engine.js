@@ -113,7 +113,7 @@ export function attackOf(state) {
   const names = [advantage, posterior, odds].map((v) => v !== undefined);
   const { accuracy, risk, labels, ...rest } = state;
   const targets = Object.keys(accuracy || {});
-  return JSON.stringify({ ...rest, attacker, names, targets, risk: Boolean(risk), release: (state.release || {}).mechanism });
+  return JSON.stringify({ ...rest, attacker, names, targets, risk: Boolean(risk) });
 }
 
 // The curve of an attack is made once it stands still; one that is no longer wanted is given up. One that takes long can be

@@ -7,7 +7,7 @@ import * as store from "../store.js";
 
 const FAMILIES = {
   normal: [["mean", 20], ["sd", 6]], uniform: [["low", 0], ["high", 100]], exponential: [["scale", 10]], laplace: [["mean", 20], ["scale", 5]],
-  lognormal: [["median", 20], ["spread", 1.5]], gamma: [["shape", 2], ["scale", 10]], student_t: [["mean", 20], ["scale", 5], ["freedom", 4]],
+  lognormal: [["median", 20], ["sd_log", 0.5]], gamma: [["shape", 2], ["scale", 10]], student_t: [["mean", 20], ["scale", 5], ["df", 4]],
 };
 const WORDS = {
   normal: "bell curve", uniform: "all alike in a range", exponential: "many small, few large", laplace: "sharp peak", lognormal: "skewed to the right",
@@ -40,6 +40,11 @@ export function familyOf(prior) {
   const [kind] = Object.keys(prior);
   return FAMILIES[kind] || (kind === "categorical" && !Array.isArray(prior.categorical)) ? kind : "other";
 }
+// Texts have no distance: such a value is guessed exactly, or not.
+const isText = (state, name) => {
+  const column = state.columns?.[name] || {};
+  return familyOf(column.prior) === "categorical" || (column.levels || []).some((level) => typeof level === "string");
+};
 const labels = (prior) => (prior?.categorical && !Array.isArray(prior.categorical) ? Object.entries(prior.categorical) : []);
 
 function draw(state) {
@@ -60,7 +65,7 @@ function card(state, name) {
   const prior = state.columns[name].prior;
   const family = familyOf(prior);
   const path = ["columns", name];
-  const kinds = ["normal", "uniform", "exponential", "laplace", "lognormal", "gamma", "categorical", "unknown", ...(family === "other" ? ["other"] : [])];
+  const kinds = ["normal", "uniform", "exponential", "laplace", "lognormal", "gamma", "student_t", "categorical", "unknown", ...(family === "other" ? ["other"] : [])];
   const choice = el("select", { on: { change: (event) => store.set([...path, "prior"], started(event.target.value, state.columns[name])) } },
     family === "" ? el("option", { value: "" }, wanted(state).includes(name) ? "choose …" : "nothing: no guess is about it") : null,
     kinds.map((kind) => el("option", { value: kind, selected: kind === family }, WORDS[kind])));
@@ -147,10 +152,11 @@ function wish(state, columns) {
   if (!parts) return el("div", { class: "sub" }, el("h3", {}, "A right guess"), raw, truth(state));
   const change = (edit) => { const next = goal.parse(store.read("attacker", "goal")); edit(next); store.set(["attacker", "goal"], goal.spell(next)); };
   const rows = parts.parts.map((part, index) => el("div", { class: "row" },
-    field("Column", el("select", { on: { change: (event) => change((g) => { g.parts[index].column = event.target.value; }) } },
+    field("Column", el("select", { on: { change: (event) => change((g) => { g.parts[index].column = event.target.value; if (isText(state, event.target.value)) g.parts[index].how = "exactly"; }) } },
       [...new Set([...columns, part.column])].map((name) => el("option", { value: name, selected: name === part.column }, name)))),
     field("How near", el("select", { on: { change: (event) => change((g) => { g.parts[index].how = event.target.value; }) } },
-      [["within", "within"], ["percent", "within percent"], ["exactly", "exactly"]].map(([value, words]) => el("option", { value, selected: value === part.how }, words)))),
+      [["within", "within"], ["percent", "within percent"], ["exactly", "exactly"]]
+        .filter(([value]) => value === "exactly" || value === part.how || !isText(state, part.column)).map(([value, words]) => el("option", { value, selected: value === part.how }, words)))),
     part.how === "exactly" ? null : field("of the truth by", el("input", { type: "number", step: "any", min: 0, "data-size": index, id: `goal-size-${index}`,
       on: { input: (event) => { const value = number(event.target.value); if (value > 0) { const next = goal.parse(store.read("attacker", "goal")); next.parts[index].size = value; store.set(["attacker", "goal"], goal.spell(next), { drag: `goal-${index}` }); } }, change: store.endDrag } })),
     parts.parts.length > 1 ? el("button", { type: "button", class: "link", "aria-label": `Remove wish ${index + 1}`, on: { click: () => change((g) => g.parts.splice(index, 1)) } }, "Remove") : null));
@@ -159,7 +165,7 @@ function wish(state, columns) {
   return el("div", { class: "sub" },
     el("header", {}, el("h3", {}, "A right guess"), parts.parts.length > 1 ? el("div", { class: "segmented", role: "group", "aria-label": "All or any of these" }, join("and"), join("or")) : null),
     rows,
-    free ? el("div", {}, el("button", { type: "button", class: "link", on: { click: () => change((g) => g.parts.push({ column: free, how: familyOf(store.read("columns", free, "prior")) === "categorical" ? "exactly" : "within", size: 1 })) } }, `and also ${free}`)) : null,
+    free ? el("div", {}, el("button", { type: "button", class: "link", on: { click: () => change((g) => g.parts.push({ column: free, how: isText(state, free) ? "exactly" : "within", size: 1 })) } }, `and also ${free}`)) : null,
     truth(state), raw);
 }
 

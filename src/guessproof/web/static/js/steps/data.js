@@ -61,10 +61,10 @@ function chip(state, name, kind) {
 function declare(name, kind) {
   if (store.read("columns", name)) return;
   const next = structuredClone(store.get());
-  const counted = kind === "text" || kind === "boolean";
-  next.columns = { ...next.columns, [name]: counted && Object.keys(columns).some((n) => columns[n] !== "text") ? { prior: { categorical: { yes: 0.5, no: 0.5 } } } : { bounds: [0, 100], prior: { normal: { mean: 50, sd: 15 } } } };
-  if (!next.attacker?.goal) next.attacker = { ...next.attacker, goal: goal.spell({ join: "and", parts: [{ column: name, how: counted ? "within" : "within", size: 2 }] }), advantage: next.attacker?.advantage ?? 0.05 };
-  if (!next.query?.sql) next.query = { sql: `SELECT AVG(${name}) AS mean_${name} FROM ${next.data.table || "t"}` };
+  const named = kind === "text" || kind === "boolean";
+  next.columns = { ...next.columns, [name]: named ? { prior: { categorical: { yes: 0.5, no: 0.5 } } } : { bounds: [0, 100], prior: { normal: { mean: 50, sd: 15 } } } };
+  if (!next.attacker?.goal) next.attacker = { ...next.attacker, goal: goal.spell({ join: "and", parts: [{ column: name, how: named ? "exactly" : "within", size: 2 }] }), advantage: next.attacker?.advantage ?? 0.05 };
+  if (!next.query?.sql) next.query = { sql: `SELECT ${named ? "COUNT(*) AS n" : `AVG(${name}) AS mean_${name}`} FROM ${next.data.table || "t"}${named ? ` WHERE ${name} = 'yes'` : ""}` };
   store.replace(next);
 }
 

@@ -87,11 +87,14 @@ async function make(state, name) {
     const found = await post("/release", { state, offer: name });
     const rows = found.shown.rows;
     const keys = Object.keys(rows[0]?.group || {});
+    const cut = rows.some((row) => row.nearest) ? ["nearest possible"] : [];
+    const possible = (row) => (row.nearest ? `, nearest possible ${row.nearest}` : "");
     fill(answer, found.replayed ? el("p", { class: "hint" }, "This very request was answered before: the same answer, no new charge.") : null,
-      rows.length === 1 ? el("p", { class: "answer" }, `${rows[0].name} = ${rows[0].value} `, el("small", { class: "hint" }, `${rows[0].error}${rows[0].ranks} (${rows[0].confidence})`))
-        : el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The answer" }, el("table", {}, el("thead", {}, el("tr", {}, [...keys, "answer", "value", "error"].map((k) => el("th", { scope: "col" }, k)))),
-          el("tbody", {}, rows.map((row) => el("tr", {}, keys.map((k) => el("td", {}, row.group[k])), el("td", {}, row.name), el("td", {}, row.value), el("td", {}, row.error || row.ranks)))))),
-      el("p", { class: "hint" }, `Charged ε = ${found.shown.charged}; left: ε = ${found.shown.left}.`), el("p", { class: "hint" }, `Head of the ledger: ${found.head}`));
+      rows.length === 1 ? el("p", { class: "answer" }, `${rows[0].name} = ${rows[0].value} `, el("small", { class: "hint" }, `${rows[0].error}${rows[0].ranks} (${rows[0].confidence})${possible(rows[0])}`))
+        : el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The answer" }, el("table", {}, el("thead", {}, el("tr", {}, [...keys, "answer", "value", ...cut, "error"].map((k) => el("th", { scope: "col" }, k)))),
+          el("tbody", {}, rows.map((row) => el("tr", {}, keys.map((k) => el("td", {}, row.group[k])), el("td", {}, row.name), el("td", {}, row.value), cut.map(() => el("td", {}, row.nearest)), el("td", {}, row.error || row.ranks)))))),
+      found.shown.notes.map((note) => el("p", { class: "hint" }, note)),
+      el("p", { class: "hint" }, `Charged ε = ${found.shown.charged}; left: ε = ${found.shown.left}.`), el("p", { class: "hint head" }, `Head of the ledger: ${found.head}`));
   } catch (error) { fill(answer); refuse(error); return; }
   look();
 }

@@ -1,0 +1,316 @@
+"""Finite worlds: finitely many possible secrets, their prior, and a distance between any two.
+
+The largest odds of a goal under L_i <= e^{D_ij} L_j (D = epsilon·distance) are a linear program. Few points are solved
+exactly in logarithms (`trees`), whatever the distances; more by HiGHS (`linear`). The attack is a likelihood that keeps
+every constraint to the last bit, L_i <- min_j e^{D_ij} L_j; the bound is recomputed from the program's prices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from guessproof.errors import GoalError
+from guessproof.risk.bracket import Bracket
+from guessproof.risk.finite.linear import Couplings, best_odds
+from guessproof.risk.finite.trees import largest_gain
+from guessproof.risk.limits import (
+    Belief,
+    advantage_bracket,
+    checked_epsilon,
+    checked_factor,
+    checked_limits,
+    posterior_bracket,
+    safe_epsilon,
+)
+from guessproof.risk.prior_error.odds import posterior_before, rounded_down, with_factor
+from guessproof.world.checks import Array, frozen, numbers, weights
+from guessproof.world.distances import check_matrix
+from guessproof.world.line import log_sum
+
+if TYPE_CHECKING:
+    from guessproof.risk.prior_error.answer import MisspecifiedPrior
+
+FEW = 40  # classes up to which trees are faster than a solver
+TREES = 400  # classes up to which trees are tried where a program leaves digits open
+ALL_PAIRS = 1000  # classes up to which every constraint that follows from no other is kept
+NEIGHBOURS = 20  # nearest classes that each of more is compared with; leaving pairs out only loosens the bound
+OPEN = 1e-8  # relative width of a bracket that a program should have closed
+EPS = 1e-15  # rounding of a gain
+
+
+@dataclass(frozen=True)
+class FiniteWorld:
+    """Finitely many possible secrets: their prior and the distance between any two.
+
+    >>> world = FiniteWorld(prior=[0.25, 0.75], distance=[[0, 1], [1, 0]])
+    >>> print(world.posterior(goal=[1, 0], epsilon=np.log(3)))
+    0.5 (exact); two classes: a formula
+    """
+
+    prior: Any
+    distance: Any
+    prior_factor: float = (
+        1.0  # by how much the odds of any two points may differ from the prior's
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prior_factor", checked_factor(self.prior_factor))
+        mass = weights("prior", self.prior)
+        object.__setattr__(self, "prior", frozen(mass))
+        object.__setattr__(self, "distance", frozen(check_matrix(self.distance, mass.size)))
+
+    def posterior(self, goal: Any, epsilon: Any, side: str = "upper") -> Bracket:
+        """The largest (or smallest) belief in the goal after any ε·d-private release."""
+        found = posterior_bracket(self.belief(goal), checked_epsilon(epsilon), side)
+        if self.prior_factor == 1:
+            return found
+        return with_factor(
+            found, self.prior_factor if side == "upper" else 1 / self.prior_factor
+        )
+
+    def advantage(self, goal: Any, epsilon: Any, both: bool = False) -> Bracket:
+        """How far the belief in the goal can rise (or move, with both=True)."""
+        if self.prior_factor > 1:
+            return self._misspecified(goal).advantage(checked_epsilon(epsilon), both)
+        return advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+
+    def epsilon(
+        self, goal: Any, *, advantage: Any = None, posterior: Any = None, both: bool = False
+    ) -> Any:
+        """The largest ε that keeps the limit, on the private side."""
+        if self.prior_factor == 1:
+            return safe_epsilon(
+                self.belief(goal), advantage=advantage, posterior=posterior, both=both
+            )
+        rise, most = checked_limits(advantage, posterior)
+        found: list[Any] = []
+        if most is not None:
+            found.append(
+                safe_epsilon(
+                    self.belief(goal), posterior=posterior_before(most, self.prior_factor)
+                )
+            )
+        if rise is not None:
+            found.append(self._misspecified(goal).epsilon(rise, both))
+        least = np.min(np.broadcast_arrays(*found), axis=0)
+        return float(least) if least.ndim == 0 else least
+
+    def largest_prior_factor(
+        self, goal: Any, *, epsilon: float, advantage: float, both: bool = False
+    ) -> float:
+        """How wrong the prior may be while the limit is proven at this ε, rounded down; 0 where it is broken."""
+        kept = (
+            float(advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both).bound)
+            <= advantage
+        )
+        return (
+            rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))
+            if kept
+            else 0.0
+        )
+
+    def _misspecified(self, goal: Any) -> MisspecifiedPrior:
+        from guessproof.risk.prior_error.answer import (
+            prior_error_in,
+        )  # only where a prior may be wrong
+
+        return prior_error_in(
+            self.prior, self.distance, check_goal(goal, self.prior.size), self.prior_factor
+        )
+
+    def belief(self, goal: Any) -> Belief:
+        """The goal's prior and gains."""
+        return finite_belief(self.prior, self.distance, check_goal(goal, self.prior.size))
+
+
+@dataclass(frozen=True)
+class GoalClasses:
+    """Goals in one finite world, by classes of points that no release tells apart: what of them is correct and wrong.
+
+    The last axis of both masses is that of the classes; there may be a row for each of several goals.
+    """
+
+    inside: Array
+    outside: Array
+    distance: Array  # shortest ways
+    label: Any  # the class of each point that can occur
+
+    @classmethod
+    def of(cls, prior: Array, distance: Array, goals: Array) -> GoalClasses:
+        """Classes of the points that can occur."""
+        keep = prior > 0
+        prior, goals, distance = prior[keep], goals[..., keep], distance[np.ix_(keep, keep)]
+        label, distance = _classes(distance)
+
+        def gathered(marks: Array) -> Array:
+            rows = [np.bincount(label, prior * row) for row in marks.reshape(-1, prior.size)]
+            return np.asarray(rows, dtype=np.float64).reshape(
+                (*marks.shape[:-1], len(distance))
+            )
+
+        return cls(gathered(goals), gathered(1 - goals), shortest_paths(distance), label)
+
+    @property
+    def how(self) -> str:
+        """How the gains are found."""
+        count = len(self.distance)
+        few = {1: "one class: nothing is told", 2: "two classes: a formula"}
+        return few.get(
+            count, f"linear program on {count} points, bound re-checked from its dual"
+        )
+
+    def solve(self, k: float, row: int = 0) -> tuple[float, float, Array]:
+        """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class."""
+        size, distance = len(self.distance), k * self.distance
+        inside, outside = (part.reshape(-1, size)[row] for part in (self.inside, self.outside))
+        inside, outside = inside / inside.sum(), outside / outside.sum()
+        width = float(np.max(distance, initial=0.0))
+        with np.errstate(divide="ignore"):
+            log_in, log_out = np.log(inside), np.log(outside)
+        told = float(
+            np.max(log_in - log_out)
+        )  # the gain of an attacker who learns the class itself
+        most = min(told * (1 + EPS) + EPS, width)
+        if size == 2:
+            # The odds are monotone in the ratio of both likelihoods: the class that holds less of the goal is unlikely.
+            low = int(inside[0] > outside[0])
+            likelihood = np.where(np.arange(2) == low, -distance[1 - low, low], 0.0)
+            attack, bound = _gain_at(inside, outside, likelihood)
+            return max(min(attack, most), 0.0), max(min(bound, most), 0.0), likelihood
+        likelihood, attack, bound = np.zeros(size), 0.0, width
+        if size > FEW:
+            found = best_odds(inside, outside, self._pairs.scaled(k), exact=True)
+            likelihood = np.min(distance + found.log_m, axis=1)
+            attack, bound = _gain_at(inside, outside, likelihood)[0], min(found.bound, width)
+        if not bound - attack <= OPEN * bound and size <= TREES:
+            # A class that is partly correct is a point on either side.
+            goals, rests = np.flatnonzero(inside > 0), np.flatnonzero(outside > 0)
+            bound, heights = largest_gain(
+                log_in[goals], log_out[rests], distance[np.ix_(goals, rests)]
+            )
+            likelihood = np.min(distance[:, rests] + heights, axis=1)
+            attack, _ = _gain_at(inside, outside, likelihood)
+        bound = min(bound, most)
+        return max(min(attack, bound), 0.0), bound, likelihood
+
+    @cached_property
+    def _pairs(self) -> Couplings:
+        """Pairs of classes from whose constraints all others follow; of very many, only near ones."""
+        return (
+            needed_pairs(self.distance)
+            if len(self.distance) <= ALL_PAIRS
+            else near_pairs(self.distance)
+        )
+
+    def gain(self, k: float, row: int = 0) -> tuple[float, float]:
+        """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
+        if k < 0:
+            attack, bound, _ = GoalClasses(
+                self.outside, self.inside, self.distance, self.label
+            ).solve(-k, row)
+            return 0.0 - attack, 0.0 - bound  # nothing is nothing, whatever its sign
+        return self.solve(k, row)[:2] if k else (0.0, 0.0)
+
+    def gains(self, k: Array) -> tuple[Array, Array]:
+        """The same for every goal."""
+        shape = self.inside.shape[:-1]
+        rows = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+        attack, bound = np.vectorize(self.gain, otypes=[np.float64, np.float64])(k, rows)
+        return np.asarray(attack), np.asarray(bound)
+
+
+def finite_belief(prior: Array, distance: Array, goals: Array) -> Belief:
+    """The prior and the gains of goals (marks on the last axis) about finitely many points."""
+    with np.errstate(divide="ignore"):
+        log_p, log_q = np.log(goals @ prior), np.log((1 - goals) @ prior)
+    classes = GoalClasses.of(prior, distance, goals)
+    return Belief(log_p, log_q, classes.gains, classes.how)
+
+
+def check_goal(goal: Any, size: int) -> Array:
+    """Which points count as correct (1), which do not (0), or the fraction of a point that does."""
+    chosen = numbers(GoalError, "goal", goal)
+    if chosen.size != size:
+        raise GoalError(
+            "goal",
+            goal,
+            f"has {chosen.size} entries for {size} points",
+            "give one entry per point",
+        )
+    if np.any((chosen < 0) | (chosen > 1)):
+        raise GoalError(
+            "goal", goal, "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong"
+        )
+    return chosen
+
+
+def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Array]:
+    """(attack, bound) of the largest gain, and ln L of the attack; every point must have prior > 0 for the latter."""
+    classes = GoalClasses.of(prior, distance, goal)
+    attack, bound, likelihood = classes.solve(1.0)
+    return attack, bound, likelihood[classes.label]
+
+
+def _gain_at(inside: Array, outside: Array, likelihood: Array) -> tuple[float, float]:
+    """The gain of a likelihood, rounded down and up; small ones from L − 1, so that they keep their digits."""
+    likelihood = likelihood - float(np.max(likelihood))
+    logs: list[float] = []
+    for part in (inside, outside):
+        fall = float(part @ np.expm1(likelihood))
+        with np.errstate(divide="ignore"):
+            logs.append(
+                float(np.log1p(fall))
+                if fall > -0.5
+                else float(log_sum(np.log(part) + likelihood))
+            )
+    rounding = EPS * inside.size * sum(abs(value) for value in logs if np.isfinite(value))
+    return logs[0] - logs[1] - rounding, logs[0] - logs[1] + rounding
+
+
+def _classes(distance: Array) -> tuple[Any, Array]:
+    """Points that no release may tell apart count as one: the class of each point, and distances between classes."""
+    alike = (distance == 0) & (distance.T == 0)
+    first, label = np.unique(np.argmax(alike, axis=1), return_inverse=True)
+    order = np.argsort(label, kind="stable")
+    starts = np.searchsorted(label[order], np.arange(first.size))
+    gathered = np.minimum.reduceat(distance[np.ix_(order, order)], starts, axis=0)
+    return label, np.minimum.reduceat(gathered, starts, axis=1)
+
+
+def shortest_paths(distance: Array) -> Array:
+    """The same distances with every detour that is shorter taken: what the constraints imply together."""
+    distance = np.array(distance, dtype=np.float64)
+    for k in range(len(distance)):
+        np.minimum(distance, distance[:, k, None] + distance[None, k, :], out=distance)
+    return distance
+
+
+def needed_pairs(distance: Array) -> Couplings:
+    """The pairs that no third point lies between: the others follow from them."""
+    n = len(distance)
+    needed = ~np.eye(n, dtype=bool) & np.isfinite(distance)
+    for k in range(n):
+        through = distance[:, k, None] + distance[None, k, :] <= distance * (1 + 1e-13)
+        through[k, :] = through[:, k] = False
+        # Points at distance 0 from each other must not all stand in for one another.
+        through &= (distance[:, k, None] > 0) & (distance[None, k, :] > 0)
+        needed &= ~through
+    rows, cols = np.nonzero(needed)
+    return Couplings(rows, cols, distance[rows, cols])
+
+
+def near_pairs(distance: Array) -> Couplings:
+    """Each point with its nearest others, and every point with the one that is nearest to all."""
+    size = len(distance)
+    count = min(NEIGHBOURS, size - 1)
+    others = distance + np.diag(np.full(size, np.inf))
+    near = np.argpartition(others, count - 1, axis=1)[:, :count]
+    chosen = np.zeros((size, size), dtype=bool)
+    chosen[np.repeat(np.arange(size), count), near.ravel()] = True
+    chosen[int(np.argmin(np.max(distance, axis=1)))] = True
+    rows, cols = np.nonzero((chosen | chosen.T) & np.isfinite(others))
+    return Couplings(rows, cols, distance[rows, cols])

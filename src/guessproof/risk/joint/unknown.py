@@ -1,0 +1,199 @@
+"""Several attributes, of some of which only the range is known: answers that hold for every prior there.
+
+All of them unknown: two worlds R apart, R the diameter of all ranges in the attack's norm, and every prior between gain
+tanh(εR/4) at most, whatever the goal is. One unknown, the others independent of it and known: with p the unknown belief
+in its part of the goal, the product rule makes the goal's belief α + β·p before and at most α' + β'·u(p) after, with
+u(p) = p/(p + e^{−εR}(1−p)); the largest difference has a closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import GoalError, ParameterError
+from guessproof.risk.bracket import Bracket
+from guessproof.risk.joint.joint_attack import span
+from guessproof.risk.limits import largest_epsilon
+from guessproof.risk.prior_free import PriorFree
+from guessproof.risk.two_valued import worst_advantage, worst_distance
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.goals import And, Compound, Exactly, Goal, Norm, Not, Within, combine
+from guessproof.world.priors import PartlyKnown, Unknown
+
+BACK = 1e-14  # relative: rounding of an ε in closed form
+Ends = tuple[
+    float, float
+]  # the belief in a goal where the unknown part is false, and where it is true
+
+
+def lacks_prior(attribute: Attribute) -> bool:
+    """Whether only the range of an attribute is known."""
+    return isinstance(attribute.prior, Unknown)
+
+
+@dataclass(frozen=True)
+class UnknownSeveral:
+    """A goal about several attributes, at least one of which has no prior."""
+
+    goal: Goal
+    attributes: Mapping[str, Attribute]
+    truth: Mapping[str, Any] | None
+    norm: Norm
+
+    def __post_init__(self) -> None:
+        for attribute in self.attributes.values():
+            if isinstance(attribute.prior, PartlyKnown):
+                problem = "one probability of a prior is not enough among several attributes"
+                raise ParameterError(
+                    "prior", attribute.prior, problem, "give a prior, or unknown(low, high)"
+                )
+
+    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+        """How far the belief can rise, or move, under the worst prior."""
+        bound = self._bounds(epsilon, both)
+        if len(self._unknown) < len(self.attributes):
+            return Bracket.meet(
+                0 * bound, bound, "one unknown prior: product rule, worst belief"
+            )
+        # An attacker who knows all attributes but one.
+        parts = self.goal.parts if isinstance(self.goal, And) and self.truth is None else ()
+        alone = [
+            PriorFree(part.attributes[0], part, None)
+            for part in parts
+            if isinstance(part, (Within, Exactly))
+        ]
+        reached = [
+            np.asarray(part.advantage(epsilon, both).attack)
+            for part in alone
+            if len(alone) == len(parts)
+        ]
+        return Bracket.meet(
+            np.max([0 * bound, *reached], axis=0),
+            bound,
+            "unknown priors: two worlds a diameter apart",
+        )
+
+    def epsilon(self, advantage: Any, both: bool) -> Any:
+        """The largest ε that keeps the advantage whatever the unknown priors are."""
+        limit = np.asarray(advantage, dtype=np.float64)
+        if len(self._unknown) == len(self.attributes):
+            reach = self._reach
+            found = (
+                worst_distance(limit) / reach * (1 - BACK)
+                if reach
+                else np.full(limit.shape, np.inf)
+            )
+        else:
+            found = largest_epsilon(lambda epsilon: self._bounds(epsilon, both), limit)
+        return float(found) if found.ndim == 0 else found
+
+    @property
+    def _unknown(self) -> list[str]:
+        """The attributes without a prior."""
+        return [name for name, attribute in self.attributes.items() if lacks_prior(attribute)]
+
+    @property
+    def _reach(self) -> float:
+        """How far apart any two worlds are."""
+        return float(
+            combine(self.norm, [_span(attribute) for attribute in self.attributes.values()])
+        )
+
+    def _bounds(self, epsilon: Array, both: bool) -> Array:
+        """What the advantage never exceeds, for each ε."""
+        return np.asarray(
+            np.vectorize(lambda one: self._bound(float(one), both), otypes=[np.float64])(
+                epsilon
+            )
+        )
+
+    def _bound(self, epsilon: float, both: bool) -> float:
+        if epsilon == 0:
+            return 0.0
+        unknown = self._unknown
+        always = float(worst_advantage(epsilon * self._reach))
+        if len(unknown) == 1:
+            return min(always, self._product(epsilon, unknown[0], both))
+        if math.isinf(self._reach) and len(unknown) < len(self.attributes):
+            problem = "several of these have no prior, and others no bounded range"
+            raise ParameterError("prior", unknown, problem, "give priors, or bounded ranges")
+        return always
+
+    def _product(self, epsilon: float, name: str, both: bool) -> float:
+        """The largest rise (or move) over the unknown belief, the others at their worst by the product rule."""
+
+        def ends(side: str) -> Ends:
+            low, high = (self._belief(self.goal, epsilon, side, {name: p}) for p in (0.0, 1.0))
+            return low, high
+
+        distance = epsilon * _span(self.attributes[name])
+        before = ends("before")
+        rise = _largest_gap(before, ends("upper"), distance)
+        if not both:
+            return rise
+        turned, fallen = ((1 - high, 1 - low) for low, high in (before, ends("lower")))
+        return max(rise, _largest_gap(turned, fallen, distance))
+
+    def _belief(
+        self, goal: Goal, epsilon: float, side: str, given: Mapping[str, float]
+    ) -> float:
+        """The belief in a goal by the product rule, where that in the unknown part is given."""
+        from guessproof.risk.attack import Attack  # which asks for this module
+
+        if isinstance(goal, Not):
+            raise GoalError(
+                "goal",
+                goal,
+                "a part that is missed needs a prior",
+                "give one, or ask without not",
+            )
+        if isinstance(goal, Compound):
+            parts = [self._belief(part, epsilon, side, given) for part in goal.parts]
+            return (
+                math.prod(parts)
+                if isinstance(goal, And)
+                else 1 - math.prod(1 - p for p in parts)
+            )
+        name = goal.attributes[0].name
+        if name in given:
+            return given[name]
+        at = {n: value for n, value in (self.truth or {}).items() if n == name}
+        if goal.depends_on_truth and not at:
+            problem = f"beside an unknown prior the true value of {name} is needed"
+            raise ParameterError("at", None, problem, f"give at={{{name!r}: …}} and the others")
+        attack = Attack(goal, at or None)
+        return float(
+            attack.prior if side == "before" else attack.posterior(epsilon, side).bound
+        )
+
+
+def _largest_gap(before: Ends, after: Ends, distance: float) -> float:
+    """max over p in [0, 1] of the belief after, in which p has risen by `distance` in ln odds, minus that before."""
+    b, d = before[1] - before[0], after[1] - after[0]
+    places, k = [0.0, 1.0], math.exp(-distance)
+    if b > 0 and d > 0 and k < 1:
+        places.append(min(max((math.sqrt(d * k / b) - k) / (1 - k), 0.0), 1.0))
+    raised = [p / (p + k * (1 - p)) if p > 0 else 0.0 for p in places]
+    if k == 0:  # no prior is too small to become certain
+        places, raised = [*places, 0.0], [*raised, 1.0]
+    gaps = (after[0] + d * u - before[0] - b * p for p, u in zip(places, raised, strict=True))
+    return min(max(0.0, *gaps), 1.0)
+
+
+def _span(attribute: Attribute) -> float:
+    """How far apart two values of the attribute can be."""
+    prior, metric = attribute.prior, attribute.distance
+    if not isinstance(prior, Unknown):
+        return span(attribute)
+    if prior.values:
+        values = np.empty(len(prior.values), dtype=object)
+        values[:] = prior.values
+        return float(np.max(metric.distance(values[:, None], values[None, :])))
+    ends = np.array(prior.low), np.array(prior.high)
+    return float(metric.spread(ends, ends))

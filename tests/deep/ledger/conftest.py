@@ -1,0 +1,5 @@
+"""The places of tests/ledger."""
+
+from ledger.conftest import home, ledger_server
+
+__all__ = ["home", "ledger_server"]

@@ -1,0 +1,5 @@
+"""The page of tests/web."""
+
+from web.conftest import served
+
+__all__ = ["served"]

@@ -1,0 +1,262 @@
+"""Certificates: what the checker accepts is a bound, near the printed one; whatever is planted in them is rejected."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.errors import GuessproofError, NotCertifiedError
+from guessproof.risk import Certificate
+
+LINE_ROOM = 5e-3  # how much more than the printed posterior a certificate of one attribute may prove
+PLANE_ROOM = 1e-6  # the same of two attributes: rounding of the repaired flow
+CURVED_ROOM = 5e-3  # of discs: the checker knows their probability from slices only
+FAMILIES: dict[str, Callable[[np.random.Generator], Any]] = {
+    "normal": lambda rng: gp.normal(rng.normal(), rng.uniform(0.5, 2)),
+    "uniform": lambda rng: gp.uniform(-rng.uniform(0.5, 2), rng.uniform(0.5, 3)),
+    "exponential": lambda rng: gp.exponential(rng.uniform(0.5, 2)),
+    "laplace": lambda rng: gp.laplace(rng.normal(), rng.uniform(0.5, 2)),
+    "lognormal": lambda rng: gp.lognormal(rng.uniform(0.5, 2), rng.uniform(0.2, 1.2)),
+    "gamma": lambda rng: gp.gamma(rng.uniform(0.3, 4), rng.uniform(0.3, 2)),
+    "beta": lambda rng: gp.beta(rng.uniform(0.3, 4), rng.uniform(0.3, 4), -1, 3),
+    "student_t": lambda rng: gp.student_t(rng.uniform(0.7, 8), rng.normal(), rng.uniform(0.5, 2)),
+    "histogram": lambda rng: gp.histogram([-2, -1, 0.5, 1, 3], rng.dirichlet(np.ones(4))),
+    "truncated": lambda rng: gp.truncated(gp.student_t(3), -rng.uniform(0.5, 2), rng.uniform(0.5, 2)),
+    "mixture": lambda rng: gp.mixture((0.4, gp.normal(rng.normal(), 0.5)), (0.6, gp.lognormal(1, 0.5))),
+    "empirical": lambda rng: gp.empirical(rng.normal(size=rng.integers(5, 60)).round(1)),
+}
+METRICS: dict[str, Callable[[np.random.Generator], Any]] = {
+    "absolute": lambda rng: gp.Absolute(rng.uniform(0.5, 2)),
+    "clamped": lambda rng: gp.Clamped(-rng.uniform(0, 2), rng.uniform(0.3, 2)),
+    "threshold": lambda rng: gp.Threshold(-0.5, 0.7) + gp.Absolute(3),
+    "step": lambda rng: gp.Absolute() + 0.3 * gp.Discrete(),
+    "capped": lambda rng: gp.minimum(gp.Absolute(), rng.uniform(0.3, 2)),
+}
+
+
+def proven(bracket: gp.Bracket) -> Certificate:
+    found = bracket.certificate()
+    assert isinstance(found, Certificate)
+    again = Certificate.from_json(found.to_json())
+    assert again.check(found.question) == found.posterior
+    return found
+
+
+def line_attack(rng: np.random.Generator, family: str, metric: str) -> gp.Attack:
+    """A random question about one attribute whose goal is neither certain nor empty."""
+    while True:
+        attribute = gp.Attribute("x", prior=FAMILIES[family](rng), metric=METRICS[metric](rng))
+        low, high = sorted(rng.normal(0.5, 1, 2))
+        kind = rng.integers(4)
+        goal = gp.inside(attribute, (low, high))
+        if kind == 1:
+            goal = gp.inside(attribute, (low, high), (high + 0.3, high + 0.8))
+        elif kind == 2:
+            goal = ~gp.inside(attribute, (low, high))
+        elif kind == 3:
+            goal = gp.inside(attribute, (low, math.inf))
+        attack = gp.Attack(goal)
+        try:
+            if 1e-9 < attack.prior < 1 - 1e-9:
+                return attack
+        except GuessproofError:
+            continue
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_line_certificates_prove_the_printed_bound(family: str, metric: str) -> None:
+    rng = np.random.default_rng([list(FAMILIES).index(family), list(METRICS).index(metric)])
+    attack = line_attack(rng, family, metric)
+    for epsilon in (1e-3, float(rng.uniform(0.1, 1)), float(rng.uniform(2, 12))):
+        bracket = attack.posterior(epsilon)
+        if bracket.bound <= 1 - 1e-9:
+            assert bracket.attack * (1 - 1e-12) <= proven(bracket).posterior <= bracket.bound * (1 + LINE_ROOM)
+
+
+X = gp.Attribute("x", prior=gp.normal(0, 2))
+Y = gp.Attribute("y", prior=gp.normal(0.5, 3), scale=1.5)
+U = gp.Attribute("u", prior=gp.gamma(2, 1))
+C = gp.Attribute("c", prior=gp.categorical({"a": 0.2, "b": 0.5, "c": 0.3}))
+AT = {"x": 0.7, "y": -1.0, "u": 1.5, "c": "a"}
+
+
+def ask(goal: Any, epsilon: float, norm: str) -> gp.Bracket:
+    names = [a.name for a in goal.attributes]
+    return gp.Attack(goal, at={name: AT[name] for name in names}, norm=norm).posterior(epsilon)
+
+
+@pytest.mark.parametrize("norm", ["l2", "linf"])
+@pytest.mark.parametrize(
+    "goal",
+    [
+        gp.within(X, 1) & gp.within(Y, 2),
+        gp.within(X, 1) | gp.within(U, 0.5),
+        ~(gp.within(X, 1) & gp.within(Y, 2)),
+        gp.inside(X, (-1, 0), (1, 2)) & gp.inside(U, (1, 3)),
+        gp.exactly(C) & gp.within(X, 1),
+    ],
+    ids=repr,
+)
+def test_certificates_of_two_attributes_prove_the_printed_bound(goal: Any, norm: str) -> None:
+    bracket = ask(goal, 0.05 if norm == "l2" else 0.6, norm)
+    assert bracket.attack <= proven(bracket).posterior <= bracket.bound * (1 + PLANE_ROOM)
+
+
+@pytest.mark.parametrize(("norm", "goal"), [("l3", gp.near((X, Y), 2)), ("linf", ~gp.near((X, Y), 2, by="l1"))])
+def test_certificates_of_discs_prove_nearly_the_printed_bound(norm: str, goal: Any) -> None:
+    bracket = ask(goal, 0.3, norm)
+    assert bracket.attack <= proven(bracket).posterior <= bracket.bound * (1 + CURVED_ROOM)
+
+
+def test_products_have_one_certificate_an_attribute() -> None:
+    both, either = (
+        (ask(goal, 0.3, "l1")) for goal in (gp.within(X, 1) & gp.within(Y, 2), gp.within(X, 1) | gp.within(Y, 2))
+    )
+    first, second = (c.check() for c in both.certificate())
+    assert both.bound == pytest.approx(first * second, rel=1e-5)
+    first, second = (c.check() for c in either.certificate())
+    assert either.bound == pytest.approx(1 - (1 - first) * (1 - second), rel=1e-5)
+
+
+def test_a_certificate_states_its_question() -> None:
+    attack = gp.Attack(gp.within(X, 1), at={"x": 0.7})
+    found, other = (attack.posterior(epsilon).certificate() for epsilon in (0.3, 0.31))
+    assert found.question["epsilon"] == 0.3
+    assert found.question["axes"][0]["prior"] == {"family": "normal", "mean": 0.0, "sd": 2.0}
+    with pytest.raises(NotCertifiedError, match="another question"):
+        found.check(other.question)
+
+
+CAPPED = gp.Attribute("x", prior=gp.lognormal(2, 0.5), metric=gp.minimum(gp.Absolute(), 1.0))
+SAMPLE = gp.Attribute("x", prior=gp.empirical([0.0, 0.5, 1.0, 1.5, 4.0]))
+KINDS = {
+    "recursion": gp.Attack(gp.within(X, 1), at={"x": 0.7}),
+    "program": gp.Attack(gp.within(CAPPED, 1), at={"x": 2.0}),
+    "atoms": gp.Attack(gp.within(SAMPLE, 0.6), at={"x": 1.0}),
+    "two": gp.Attack(gp.within(X, 1) & gp.within(Y, 2), at={"x": 0.7, "y": -1.0}),
+}
+
+
+@functools.cache
+def certificate(kind: str) -> str:
+    """A certificate of each kind, as text."""
+    return proven(KINDS[kind].posterior(0.7)).to_json()
+
+
+def rejected(table: dict[str, Any]) -> None:
+    with pytest.raises(NotCertifiedError):
+        Certificate.from_json(json.dumps(table)).check()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planted_errors_are_rejected(kind: str) -> None:
+    text = certificate(kind)
+
+    def planted(change: Callable[[dict[str, Any]], Any]) -> None:
+        table = json.loads(text)
+        change(table)
+        assert json.dumps(table) != text
+        rejected(table)
+
+    largest = max(range(len(json.loads(text)["flow"])), key=lambda n: json.loads(text)["flow"][n][2])
+
+    def flow(number: Callable[[list[Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+        def change(table: dict[str, Any]) -> None:
+            table["flow"][largest] = number(table["flow"][largest])
+
+        return change
+
+    planted(lambda table: table.update(posterior=table["posterior"] * 0.99))
+    planted(lambda table: table.update(posterior=math.nan))
+    planted(lambda table: table.update(posterior=1.5))
+    planted(lambda table: table["question"].update(epsilon=table["question"]["epsilon"] * 1.01))
+    planted(lambda table: table["question"].update(epsilon=math.nan))
+    planted(lambda table: table["question"].update(epsilon=-0.7))
+    planted(flow(lambda edge: [*edge[:2], edge[2] * 1.01]))
+    planted(flow(lambda edge: [*edge[:2], edge[2] * 0.99]))
+    planted(flow(lambda edge: [edge[1], edge[0], edge[2]]))
+    planted(flow(lambda edge: [*edge[:2], -edge[2]]))
+    planted(flow(lambda edge: [*edge[:2], math.nan]))
+    planted(flow(lambda edge: [edge[0], edge[0], edge[2]]))
+    planted(flow(lambda edge: [edge[0], 10**6, edge[2]]))
+    planted(flow(lambda edge: [edge[0], -1, edge[2]]))
+    planted(flow(lambda edge: [edge[0], 0.5, edge[2]]))
+    planted(lambda table: table["flow"].pop(largest))
+    planted(lambda table: table["flow"].extend([*table["flow"][largest][:2], y] for y in (-1.0, 1.0)))
+    planted(lambda table: table.update(flow=[]))
+    planted(lambda table: table["question"].pop("goal"))
+    planted(lambda table: table["cuts"].append([0.0]))
+    if kind != "atoms":
+        planted(lambda table: table["cuts"][0].reverse())
+        planted(lambda table: table["cuts"][0].append(math.nan))
+        planted(lambda table: table["cuts"][0].pop())
+
+
+def axis(table: dict[str, Any]) -> dict[str, Any]:
+    return table["question"]["axes"][0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("recursion", lambda t: axis(t)["prior"].update(mean=axis(t)["prior"]["mean"] + 0.02)),
+        ("recursion", lambda t: axis(t)["prior"].update(sd=axis(t)["prior"]["sd"] * 0.99)),
+        ("recursion", lambda t: axis(t)["prior"].update(sd=math.nan)),
+        ("recursion", lambda t: axis(t)["prior"].update(family="unheard of")),
+        ("recursion", lambda t: axis(t)["metric"].update(slopes=[1.01])),
+        ("recursion", lambda t: axis(t)["metric"].update(step=0.01)),
+        ("recursion", lambda t: axis(t)["metric"].update(cuts=[0.1], slopes=[1.0, 1.0], jumps=[0.0])),
+        ("recursion", lambda t: t["question"]["goal"]["intervals"][0].__setitem__(1, 1.72)),
+        ("recursion", lambda t: t["question"]["goal"]["intervals"][0].__setitem__(1, math.nan)),
+        ("program", lambda t: axis(t)["metric"].update(cap=1.01)),
+        ("program", lambda t: axis(t)["prior"].update(median=axis(t)["prior"]["median"] * 1.01)),
+        ("atoms", lambda t: axis(t)["prior"]["weights"].__setitem__(2, 0.202)),
+        ("atoms", lambda t: axis(t)["prior"].update(values=[0.0, 0.5, 1.0, 1.49, 4.0])),
+        ("atoms", lambda t: t["question"]["goal"]["intervals"].append([4.0, 4.0])),
+        ("two", lambda t: axis(t)["prior"].update(sd=axis(t)["prior"]["sd"] * 0.99)),
+        ("two", lambda t: axis(t)["metric"].update(slopes=[1.01])),
+        ("two", lambda t: t["question"].update(norm="l1")),
+        ("two", lambda t: t["question"]["axes"].pop()),
+    ],
+)
+def test_another_question_is_not_proven(kind: str, change: Callable[[dict[str, Any]], Any]) -> None:
+    table = json.loads(certificate(kind))
+    change(table)
+    rejected(table)
+
+
+@pytest.mark.parametrize(
+    "bracket",
+    [
+        lambda: gp.Attack(gp.within(X, 1), at={"x": 0.7}).posterior([0.1, 0.2]),
+        lambda: gp.Attack(gp.within(X, 1), at={"x": 0.7}).posterior(0.1, side="lower"),
+        lambda: gp.Attack(gp.within(X, 1), at={"x": 0.7}).advantage(0.1),
+        lambda: gp.Attack(gp.within(X, 1)).advantage(0.1),
+        lambda: gp.Attack(gp.within(X, 1), at={"x": 0.7}, prior_factor=2).posterior(0.1),
+    ],
+)
+def test_other_answers_have_no_certificate(bracket: Callable[[], gp.Bracket]) -> None:
+    with pytest.raises(NotCertifiedError):
+        bracket().certificate()
+
+
+def test_a_density_that_is_only_computed_has_no_certificate() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    attribute = gp.Attribute("x", prior=gp.from_scipy(stats.gumbel_r()))
+    with pytest.raises(NotCertifiedError, match="recompute"):
+        gp.Attack(gp.within(attribute, 1), at={"x": 0.5}).posterior(0.3).certificate()
+
+
+def test_a_bracket_with_a_certificate_is_the_same_value() -> None:
+    attack = gp.Attack(gp.within(X, 1), at={"x": 0.7})
+    one, other = attack.posterior(0.3), attack.posterior(0.3)
+    assert one == other
+    assert "certif" not in repr(one) + str(one.to_dict())
