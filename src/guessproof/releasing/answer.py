@@ -288,7 +288,9 @@ class PartAnswer:
         ranges = {index: self._noise(index).enclose(numbers[index], level) for index in output.measured}
         enclosed = formulas.enclose(output.formula, ranges)
         low, high = _finite(enclosed.low), _finite(enclosed.high)
-        error = None if low is None or high is None else max(high - value, value - low)
+        error = None
+        if low is not None and high is not None and math.isfinite(value):  # the root of a noisy -0.3 is no number
+            error = max(high - value, value - low)
         ranks = None
         if output.is_plain:
             noise = self._noise(output.measured[0])
