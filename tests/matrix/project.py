@@ -69,7 +69,8 @@ class Project:
     def refuses_scan(self) -> bool:
         """Whether the documentation says that this plan cannot be scanned."""
         plan = Path("plan.toml").read_text(encoding="utf-8")
-        return "[attacker]" not in plan or 'mechanism = "gaussian"' in plan
+        refused = 'mechanism = "gaussian"', 'goal = "party exactly"', 'goal = "age within 5 and smoker exactly"'
+        return "[attacker]" not in plan or any(words in plan for words in refused)
 
     def _named(self, words: tuple[str, ...]) -> tuple[str, ...]:
         if words[0] == "ledger":

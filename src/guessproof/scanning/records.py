@@ -44,6 +44,12 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
             found = ListedJudge(plan, plain, attributes, epsilon, both)
         except NotCertifiedError:
             raise _refused(plan) from None
+    elif any(a.is_category and isinstance(a.prior, Unknown) for a in attributes.values()):
+        problem = "a scan compares what is believed of each record, and nothing is assumed of what is"
+        remedy = (
+            "declare a prior for the column, as weights of its labels; the limits of this plan hold for every record"
+        )
+        raise plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
     elif not _is_one_number(attacker, attributes):
         raise _refused(plan)
     elif attacker.prior_factor > 1:
@@ -98,9 +104,7 @@ def _refused(plan: Plan) -> PlanError:
 
 def _is_one_number(attacker: Attacker, attributes: Mapping[str, Attribute]) -> bool:
     """Whether the goal is about one number that depends on no other column."""
-    if len(attributes) > 1 or joint_of(attacker.attributes[attacker.names[0]]) is not None:
-        return False
-    return not any(a.is_category and isinstance(a.prior, Unknown) for a in attributes.values())
+    return len(attributes) == 1 and joint_of(attacker.attributes[attacker.names[0]]) is None
 
 
 class LineJudge(RecordJudge):

@@ -46,10 +46,11 @@ def test_salaries() -> None:
     assert round(math.erf(200 / (examples.SALARY_SD * math.sqrt(2))), 1) == 0.6
     found = verdict("lp-6.2").figures
     assert found["exact prior"] == pytest.approx(figures["prior"], rel=1e-12)
-    assert found["exact ε, t = 2000"] == pytest.approx(figures["exact_eps_t_2000"], rel=1e-9)
+    assert found["exact ε, t = 2000"] == pytest.approx(figures["exact_eps_t_2000"], rel=1e-5)
+    assert found["exact ε, t = 2000"] <= figures["exact_eps_t_2000"]
     assert found["advantage delivered at 0.0038"] == pytest.approx(figures["true_advantage_at_0.0038"], abs=5e-5)
     assert found["advantage delivered at 0.767/200"] == pytest.approx(
-        figures["true_advantage_at_0.767_over_200"], rel=1e-9
+        figures["true_advantage_at_0.767_over_200"], rel=1e-5
     )
 
 
@@ -57,7 +58,7 @@ def test_the_worst_salary() -> None:
     figures, found = LP["6.2"], verdict("lp-6.2-worst").figures
     assert found["exact ε, worst salary"] == pytest.approx(figures["exact_eps_worst_t"], rel=1e-5)
     assert found["worst salary's distance from the mean"] == pytest.approx(2000 - figures["worst_t_about"], abs=0.5)
-    assert found["certified largest advantage at 0.999999 of it"] <= 0.1
+    assert found["certified largest advantage at 0.999 of it"] <= 0.1
     assert found["largest advantage at the mean's ε"] > 0.115
 
 
