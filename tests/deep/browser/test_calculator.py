@@ -225,7 +225,7 @@ def test_questions_an_epsilon_and_published_methods(page_served: Served, tab: Ta
     drawn(page)
     page.locator("#meaning-number").fill("7")
     expect(page.locator("#meaning-words")).to_contain_text("At ε = 7 at most")
-    expect(page.locator("#meaning-said")).to_contain_text("exact")
+    expect(page.locator("#meaning-said")).to_contain_text("final answer · proven: no attacker gets further")
     page.locator("#published-on").check()
     expect(page.locator("[data-method=slides-ring-integral]")).to_contain_text("does not hold")
     assert page.evaluate("import('/static/js/board.js').then((b) => b.chart('gains').rows.published.length)") > 20

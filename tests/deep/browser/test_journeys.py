@@ -78,7 +78,7 @@ def test_two_tabs_have_one_budget(page_served: Served, tab: Tab) -> None:
 
 
 def test_it_is_accessible_in_light_and_dark(page_served: Served, tab: Tab) -> None:
-    axe = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+    axe = (Path(__file__).parents[2] / "browser/vendor/axe.min.js").read_text(encoding="utf-8")
     page = tab(page_served.address, bypass_csp=True)
     load(page, CAFETERIA)
     settled(page)
