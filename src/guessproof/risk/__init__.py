@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from guessproof.risk.attack import Attack
+    from guessproof.risk.attack import Attack, cumulative_advantage
     from guessproof.risk.bracket import Bracket, joined
     from guessproof.risk.certify import Certificate
     from guessproof.risk.combinations import (
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         count_combinations,
         open_truths,
     )
-    from guessproof.risk.cumulative import cumulative_advantage
     from guessproof.risk.curve import Curve
     from guessproof.risk.finite import FiniteWorld, finite_belief
     from guessproof.risk.joint.formula import alternatives
@@ -114,11 +113,10 @@ __all__ = [
     "worst_prior",
 ]
 _HOMES = {
-    "attack": ("Attack",),
+    "attack": ("Attack", "cumulative_advantage"),
     "bracket": ("Bracket", "joined"),
     "certify": ("Certificate",),
     "combinations": ("Combinations", "OpenTruths", "count_combinations", "open_truths"),
-    "cumulative": ("cumulative_advantage",),
     "curve": ("Curve",),
     "finite": ("FiniteWorld", "finite_belief"),
     "joint.formula": ("alternatives",),
