@@ -160,6 +160,11 @@ def weights(field: str, values: Any, *, counts: bool = False) -> Array:
     return array / total
 
 
+def scaled(values: Any, factor: float, middle: float) -> Floats:
+    """Numbers further from a middle (factor > 1), or closer to it."""
+    return tuple((middle + factor * (floats(values) - middle)).tolist())
+
+
 def frozen(array: Array) -> Array:
     """The same array, read-only, so that a frozen value stays frozen."""
     array = np.ascontiguousarray(array)

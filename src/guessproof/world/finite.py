@@ -19,6 +19,7 @@ from guessproof.world.checks import (
     frozen,
     listed,
     numbers,
+    scaled,
     weights,
 )
 
@@ -81,14 +82,10 @@ class Finite:
         """The same numbers, further apart (factor > 1) or closer around their mean; None for categories."""
         if not self.is_line:
             return None
-        middle = float(self.points @ self.mass)
-        points = tuple((middle + factor * (self.points - middle)).tolist())
-        ends = (
-            None
-            if self.between is None
-            else tuple(middle + factor * (end - middle) for end in self.between)
-        )
-        return Finite(points, self.weights, between=ends)  # pyright: ignore[reportArgumentType] - two of them
+        middle, ends = float(self.points @ self.mass), self.between
+        if ends is not None:
+            ends = scaled(ends, factor, middle)
+        return Finite(scaled(self.points, factor, middle), self.weights, between=ends)  # pyright: ignore[reportArgumentType] - two of them
 
     @cached_property
     def is_line(self) -> bool:

@@ -52,7 +52,6 @@ BINDS = {
     "": 5,
 }  # how tightly operations hold their parts together
 HAIR = 1e-12  # of an end: the edge of a goal counts, whatever was rounded on the way to it
-CHUNK = 200_000  # boxes that are enclosed in one go
 
 Operation = tuple[
     Callable[..., Any], Callable[..., IntervalArray]
@@ -233,7 +232,11 @@ class FormulaGoal(Together):
 
     def values_at(self, x: Iterable[ArrayLike]) -> Any:
         """The formula's values at points, one array per member."""
-        return self.formula.value(dict(zip((a.name for a in self.members), x, strict=True)))
+        return self.formula.value(dict(zip(self._names, x, strict=True)))
+
+    @property
+    def _names(self) -> list[str]:
+        return [a.name for a in self.members]
 
     def holds(self, x: Iterable[ArrayLike], t: Truth) -> Any:
         low, high = self.ends(t)
@@ -243,22 +246,13 @@ class FormulaGoal(Together):
             return (found >= low - slack) & (found <= high + slack)
 
     def decided(self, low: Sequence[Any], high: Sequence[Any], t: Truth) -> tuple[Any, Any]:
-        sides = np.broadcast_arrays(*low, *high)
-        flat = np.stack([side.ravel() for side in sides])
-        found = [
-            self._range(part)
-            for part in np.array_split(flat, 1 + flat.shape[1] // CHUNK, axis=1)
-        ]
-        least, most = (side.reshape(sides[0].shape) for side in np.concatenate(found, axis=1))
+        count, ends = len(self.members), np.broadcast_arrays(*low, *high)
+        boxes = map(spread, ends[:count], ends[count:])
+        found = self.formula.enclose(dict(zip(self._names, boxes, strict=True)))
         first, last = self.ends(t)
-        return (least >= first) & (most <= last), ~((least > last) | (most < first))
-
-    def _range(self, sides: Any) -> tuple[Any, Any]:
-        """The least and the largest value in boxes: rows of low ends, then of high ones."""
-        count = len(self.members)
-        boxes = {a.name: spread(sides[k], sides[count + k]) for k, a in enumerate(self.members)}
-        found = self.formula.enclose(boxes)
-        return found.low, found.high
+        return (found.low >= first) & (found.high <= last), ~(
+            (found.low > last) | (found.high < first)
+        )
 
 
 @dataclass(frozen=True)
