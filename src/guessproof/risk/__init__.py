@@ -7,6 +7,10 @@ Bayes factor that a release may give. The loss is the gain of the complement.
 Other packages import from here, not from the modules. Each module is imported when one of its names is first used.
 """
 
+# What is imported here is what the package offers.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -58,60 +62,6 @@ if TYPE_CHECKING:
     from guessproof.risk.truths import true_combinations, values_along
     from guessproof.risk.two_valued import worst_advantage, worst_distance, worst_prior
 
-__all__ = [
-    "ASSUMPTIONS",
-    "NORMAL",
-    "Attack",
-    "Belief",
-    "Binding",
-    "Bracket",
-    "Certificate",
-    "Combinations",
-    "Curve",
-    "FiniteWorld",
-    "GainLimits",
-    "GaussianAttack",
-    "GaussianReading",
-    "MisspecifiedPrior",
-    "NoiseLaw",
-    "OpenTruths",
-    "PointProfile",
-    "ProfileLimits",
-    "RiskProfile",
-    "TrueValues",
-    "View",
-    "absolute_risk",
-    "advantage_bracket",
-    "advantage_over",
-    "alternatives",
-    "as_declared",
-    "atom_cells",
-    "aware_epsilon",
-    "cells_of",
-    "checked_epsilon",
-    "count_combinations",
-    "cumulative_advantage",
-    "epsilon_for_relative_risk",
-    "factor_between",
-    "finite_belief",
-    "joined",
-    "largest_epsilon",
-    "least_noise",
-    "open_truths",
-    "posterior_before",
-    "posterior_bracket",
-    "prior_error_in",
-    "quantile",
-    "relative_risk",
-    "rounded_down",
-    "safe_epsilon",
-    "true_combinations",
-    "values_along",
-    "with_factor",
-    "worst_advantage",
-    "worst_distance",
-    "worst_prior",
-]
 _HOMES = {
     "attack": ("Attack", "cumulative_advantage"),
     "bracket": ("Bracket", "joined"),
@@ -158,7 +108,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     """Import the module of a name when it is first used."""
-    if name not in __all__:
+    if name not in _HOME:
         raise AttributeError(f"module 'guessproof.risk' has no attribute {name!r}")
     value = getattr(import_module(f"guessproof.risk.{_HOME[name]}"), name)
     globals()[name] = value

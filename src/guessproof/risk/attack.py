@@ -361,9 +361,11 @@ class Attack:
         advantage: float | None = None,
         posterior: float | None = None,
         both: bool = False,
+        quick: bool = False,
     ) -> float:
         """How wrong the prior may be while every limit is proven to hold at this ε: the largest factor on the odds of
         any two values, rounded down; math.inf where nothing breaks the limits, 0 where the declared prior does.
+        `quick` has no effect: the factor is found at once.
         """
         checked_limits(advantage, posterior)
         if self.alternatives:
