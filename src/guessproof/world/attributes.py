@@ -91,19 +91,11 @@ class Attribute(Arithmetic):
         if self.metric is None:
             positive(MetricError, "scale", self.scale)
         elif not isinstance(self.metric, Metric):
-            raise MetricError(
-                "metric",
-                self.metric,
-                "is not a metric",
-                "use Absolute(), Discrete(), Clamped(…), …",
-            )
+            problem, remedy = "is not a metric", "use Absolute(), Discrete(), Clamped(…), …"
+            raise MetricError("metric", self.metric, problem, remedy)
         elif self.scale != 1.0:
-            raise MetricError(
-                "scale",
-                self.scale,
-                "has no meaning beside a metric",
-                "put the scale into the metric",
-            )
+            problem, remedy = "has no meaning beside a metric", "put the scale into the metric"
+            raise MetricError("scale", self.scale, problem, remedy)
         self._check_fit()
 
     def __repr__(self) -> str:
@@ -152,9 +144,8 @@ class Attribute(Arithmetic):
     def range(self) -> Pair:
         """Which true values are possible: the prior's support within the bounds; beside a sample the bounds."""
         prior = self.prior
-        low, high = (
-            prior.support if isinstance(prior, (Finite, LinePrior)) else (prior.low, prior.high)
-        )
+        known = isinstance(prior, (Finite, LinePrior))
+        low, high = prior.support if known else (prior.low, prior.high)
         if self.bounds is None:
             return low, high
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
@@ -162,11 +153,8 @@ class Attribute(Arithmetic):
             raise ParameterError(
                 "bounds", self.bounds, "the prior has no probability there", "widen the bounds"
             )
-        return (
-            self.bounds
-            if isinstance(prior, Finite) and prior.between is not None
-            else (low, high)
-        )
+        beside_sample = isinstance(prior, Finite) and prior.between is not None
+        return self.bounds if beside_sample else (low, high)
 
     def check_true(self, value: Any, field: str = "at") -> None:
         """Refuse a true value that a finite prior rules out; between those of a sample every number is possible."""
@@ -230,27 +218,20 @@ def conditioned(
 
 def _narrowed(attribute: Attribute, before: Any, known: Any) -> Attribute:
     """Beside a sample, people's own values range as far as it did before, within what is known of this attribute."""
-    prior, bounds = attribute.prior, attribute.bounds
-    if (
-        not isinstance(before, Finite)
-        or before.between is None
-        or not isinstance(prior, Finite)
-    ):
+    between, bounds = getattr(before, "between", None), attribute.bounds
+    if between is None:
         return attribute
-    if known is None:
-        return replace(attribute, prior=replace(prior, between=before.between))
-    if not is_pair(known):
-        return replace(attribute, prior=replace(prior, between=None))
-    if bounds is not None:
+    if known is not None:
+        between = before.between_given(*known) if is_pair(known) else None
+    if is_pair(known) and bounds is not None:
         low, high = max(bounds[0], float(known[0])), min(bounds[1], float(known[1]))
         if not low < high:
             raise KnowledgeError(
                 "knows", known, "lies outside the bounds", f"widen it, or the bounds {bounds}"
             )
         bounds = low, high
-    return replace(
-        attribute, prior=replace(prior, between=before.between_given(*known)), bounds=bounds
-    )
+    prior: Any = replace(attribute.prior, between=between)  # pyright: ignore[reportCallIssue]
+    return replace(attribute, prior=prior, bounds=bounds)
 
 
 def is_pair(known: Any) -> bool:
@@ -258,14 +239,18 @@ def is_pair(known: Any) -> bool:
     return isinstance(known, (tuple, list)) and len(known) == 2
 
 
+def conditioned_prior(prior: Any, known: Any) -> Any:
+    """A prior given an interval or a set of values."""
+    return prior.given(*known) if is_pair(known) else prior.given(known)
+
+
 def _given(attribute: Attribute, known: Any) -> Any:
-    prior = attribute.prior
-    if not isinstance(prior, (Finite, LinePrior)):
+    if not isinstance(attribute.prior, (Finite, LinePrior)):
         raise KnowledgeError(
             "knows", known, "an unknown prior cannot be conditioned", "narrow its range instead"
         )
     try:
-        return prior.given(*known) if is_pair(known) else prior.given(known)
+        return conditioned_prior(attribute.prior, known)
     except KnowledgeError as error:  # say which attribute's
         raise KnowledgeError(
             f"knows[{attribute.name!r}]", known, error.problem, error.remedy

@@ -136,13 +136,7 @@ class Metric:
     """A distance between two possible values: one with a line form, or one that overrides what follows."""
 
     line_form: LineForm | None = None  # this distance in the form that has exact answers
-
-    @property
-    def _inner(self) -> tuple[Metric, ...]:
-        """The metrics that it is made of."""
-        return getattr(self, "parts", ()) or tuple(
-            field for field in vars(self).values() if isinstance(field, Metric)
-        )
+    parts: tuple[Metric, ...] = ()  # that it is made of
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The distance between values (numbers, or categories for a matrix)."""
@@ -180,7 +174,7 @@ class Metric:
         """Points of the line where the distance changes abruptly."""
         form = self.line_form
         return (
-            tuple(b for part in self._inner for b in part.breaks) if form is None else form.cuts
+            tuple(b for part in self.parts for b in part.breaks) if form is None else form.cuts
         )
 
     @property
@@ -189,13 +183,13 @@ class Metric:
         form = self.line_form
         if form is not None:
             return max(form.slopes), form.step
-        slopes, offsets = zip((0.0, 0.0), *(part.tail for part in self._inner), strict=True)
+        slopes, offsets = zip((0.0, 0.0), *(part.tail for part in self.parts), strict=True)
         return sum(slopes), sum(offsets)
 
     @property
     def keeps_triangle(self) -> bool:
         """Whether no detour is shorter than the direct way; else a release keeps the shortest paths."""
-        return all(part.keeps_triangle for part in self._inner)
+        return all(part.keeps_triangle for part in self.parts)
 
     def __add__(self, other: Metric) -> Metric:
         return Sum((self, other)) if isinstance(other, Metric) else NotImplemented
@@ -351,30 +345,18 @@ def check_matrix(distances: Any, size: int) -> Array:
     try:
         table = floats(distances)
     except (TypeError, ValueError):
-        raise MetricError(
-            "distance", distances, "is not a table of numbers", "give a square table"
-        ) from None
+        table = floats([])
     if table.shape != (size, size):
-        raise MetricError(
-            "distance",
-            table.shape,
-            f"is not a table of {size} × {size}",
-            "give one row per value",
-        )
-    if not np.all(table >= 0):
-        raise MetricError(
-            "distance",
-            distances,
-            "holds a NaN or a negative number",
-            "give distances of 0 or more",
-        )
-    if np.any(np.diag(table) != 0):
-        raise MetricError(
-            "distance", distances, "a value is away from itself", "put 0 on the diagonal"
-        )
-    if not np.allclose(table, table.T, rtol=TRIANGLE_ROUNDING, atol=TRIANGLE_ROUNDING):
-        raise MetricError("distance", distances, "is not symmetric", "make d(x, y) = d(y, x)")
-    return table
+        problem, remedy = f"is not a table of {size} × {size} numbers", "give one row per value"
+    elif not np.all(table >= 0):
+        problem, remedy = "holds a NaN or a negative number", "give distances of 0 or more"
+    elif np.any(np.diag(table) != 0):
+        problem, remedy = "a value is away from itself", "put 0 on the diagonal"
+    elif not np.allclose(table, table.T, rtol=TRIANGLE_ROUNDING, atol=TRIANGLE_ROUNDING):
+        problem, remedy = "is not symmetric", "make d(x, y) = d(y, x)"
+    else:
+        return table
+    raise MetricError("distance", distances, problem, remedy)
 
 
 @dataclass(frozen=True)
@@ -403,13 +385,10 @@ class Multiple(Metric):
     metric: Metric
 
     def __post_init__(self) -> None:
+        vars(self).update(parts=(self.metric,))
         if real(MetricError, "factor", self.factor) < 0:
-            raise MetricError(
-                "factor",
-                self.factor,
-                "a distance cannot be negative",
-                "give a factor of 0 or more",
-            )
+            problem, remedy = "a distance cannot be negative", "give a factor of 0 or more"
+            raise MetricError("factor", self.factor, problem, remedy)
 
     @cached_property
     def line_form(self) -> LineForm | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -431,6 +410,9 @@ class Capped(Metric):
 
     metric: Metric
     cap: float
+
+    def __post_init__(self) -> None:
+        vars(self).update(parts=(self.metric,))
 
     @cached_property
     def line_form(self) -> LineForm | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -517,13 +499,9 @@ class LineMetric(Metric):
             step, cap = table["step"], np.inf if table["cap"] is None else table["cap"]
             form = LineForm(cuts, slopes, jumps, float(step), float(cap))
             sizes = len(slopes) == len(cuts) + 1 and len(jumps) == len(cuts)
-            rates = (*slopes, *jumps, form.step)
-            if (
-                sizes
-                and _is_rising(cuts)
-                and min(*rates, form.cap) >= 0
-                and max(rates) < np.inf
-            ):
+            rates = np.array([*slopes, *jumps, form.step])
+            positive_rates = np.all((rates >= 0) & (rates < np.inf)) and form.cap >= 0
+            if sizes and _is_rising(cuts) and positive_rates:
                 return LineMetric(form)
         except (KeyError, TypeError, ValueError):
             pass

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import KnowledgeError, PriorError, UnknownAttributeError
-from guessproof.world.attributes import Attribute, is_pair
+from guessproof.world.attributes import Attribute, conditioned_prior, is_pair
 from guessproof.world.checks import (
     Array,
     Floats,
@@ -111,25 +111,10 @@ class JointTable(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.rows:
-            raise PriorError(
-                "rows", self.rows, "the table is empty", "give at least one combination"
-            )
         for row in self.rows:
             if len(row) != len(self.names):
-                raise PriorError(
-                    "rows",
-                    row,
-                    f"does not name {len(self.names)} values",
-                    "give one per attribute",
-                )
-        if len(set(self.rows)) < len(self.rows):
-            raise PriorError(
-                "rows",
-                len(self.rows),
-                "a combination is repeated",
-                "name each combination once",
-            )
+                problem = f"does not name {len(self.names)} values"
+                raise PriorError("rows", row, problem, "give one per attribute")
         mass = frozen(weights("weights", list(self.weights), counts=True))
         vars(self).update(weights=tuple(mass.tolist()), mass=mass)
 
@@ -147,23 +132,14 @@ class JointTable(Joint):
     def given(self, knows: Mapping[str, Any]) -> JointTable:
         kept = dict(zip(self.rows, self.weights, strict=True))
         for name, known in knows.items():
-            axis, prior = self.axis(name), self.marginal(name)
-            values = set((prior.given(*known) if is_pair(known) else prior.given(known)).values)
-            kept = {
-                row: weight
-                for row, weight in kept.items()
-                if weight > 0 and row[axis] in values
-            }
+            axis, values = self.axis(name), conditioned_prior(self.marginal(name), known).values
+            kept = {row: weight for row, weight in kept.items() if row[axis] in values}
         total = sum(kept.values())
         if total <= 0:
             problem = "the joint prior gives this no probability"
             raise KnowledgeError("knows", dict(knows), problem, "check the combination")
-        return JointTable(
-            self.names,
-            tuple(kept),
-            tuple(weight / total for weight in kept.values()),
-            self.sampled,
-        )
+        shares = {row: weight / total for row, weight in kept.items() if weight > 0}
+        return JointTable(self.names, tuple(shares), tuple(shares.values()), self.sampled)
 
 
 @dataclass(frozen=True)

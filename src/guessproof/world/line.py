@@ -188,8 +188,8 @@ class Mixture(LinePrior):
                 )
         shares = weights("weights", np.asarray(self.shares))
         parts = tuple(part for part, share in zip(self.parts, shares, strict=True) if share > 0)
-        lows, highs = zip(*(part.support for part in parts), strict=True)
-        low, high = min(lows), max(highs)
+        ends = [part.support for part in parts]
+        low, high = np.min(ends).item(), np.max(ends).item()
         places = {x for part in parts for x in (*part.breaks, *part.support)}
         breaks = tuple(sorted(x for x in places if low < x < high))
         shares = tuple(shares[shares > 0].tolist())
@@ -213,10 +213,7 @@ class Mixture(LinePrior):
         return np.asarray(sum(share * part.mass(a, b) for part, share in self.weighted))
 
     def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
-        masses = [
-            share * (part.survival(x) if from_right else part.cdf(x))
-            for part, share in self.weighted
-        ]
+        masses = [share * part._beyond(x, from_right) for part, share in self.weighted]
         return np.sum(masses, axis=0)
 
     def _place(self, u: Array, from_right: bool) -> Array:
@@ -236,12 +233,8 @@ class Mixture(LinePrior):
 
     def stretched(self, factor: float) -> Mixture | None:
         """Each part wider or narrower around its own centre."""
-        parts = [part.stretched(factor) for part in self.parts]
-        return (
-            Mixture(tuple(p for p in parts if p is not None), self.shares)
-            if all(parts)
-            else None
-        )
+        parts = [wide for part in self.parts if (wide := part.stretched(factor)) is not None]
+        return Mixture(tuple(parts), self.shares) if len(parts) == len(self.parts) else None
 
 
 def expit(x: ArrayLike) -> Any:
