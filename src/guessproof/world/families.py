@@ -224,7 +224,7 @@ class Gamma(Family):
         return {"shapes": (self.shape,), "tail_rates": rates, "is_log_concave": self.shape >= 1}
 
     def _log_f(self, x: Array, z: Array) -> Array:
-        return _log_power(self.shape - 1, z) - z - special.gammaln(self.shape)
+        return special.xlogy(self.shape - 1, z) - z - special.gammaln(self.shape)
 
     def stretched(self, factor: float) -> Gamma:
         """The same mean, the standard deviation times the factor."""
@@ -304,8 +304,8 @@ class Beta(Family):
 
     def _log_f(self, x: Array, z: Array) -> Array:
         left, right = (
-            _log_power(self.a - 1, z),
-            _log_power(self.b - 1, (self.high - x) / self.unit),
+            special.xlogy(self.a - 1, z),
+            special.xlogy(self.b - 1, (self.high - x) / self.unit),
         )
         return left + right - special.betaln(self.a, self.b)
 
@@ -323,11 +323,6 @@ class Beta(Family):
         total = self.a + self.b
         share = ((total + 1) / factor**2 - 1) / total
         return replace(self, a=share * self.a, b=share * self.b) if share > 0 else None
-
-
-def _log_power(exponent: float, x: Array) -> Array:
-    """ln of a power, 0 for the exponent 0 also at 0: NumPy's logarithm takes a tenth of what SciPy's xlogy does."""
-    return exponent * np.log(x) if exponent else np.zeros_like(x)
 
 
 class Steps(Family):

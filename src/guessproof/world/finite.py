@@ -130,43 +130,40 @@ class Finite:
 
     def given(self, *known: Any) -> Finite:
         """This prior for an attacker who knows the value to be in a set, or between two numbers."""
-        keep = self._between(*known) if len(known) == 2 else self._among(*known)
+        if len(known) == 2:
+            low, high = known
+            if not (self.is_line and is_number(low) and is_number(high)):
+                raise KnowledgeError(
+                    "knows", known, "these values have no order", "give a set, given({…})"
+                )
+            keep = [low <= v <= high for v in self.values]  # pyright: ignore[reportOperatorIssue]
+        else:
+            among = listed(
+                KnowledgeError,
+                "knows",
+                *known,
+                "is not a set of values",
+                "give a set, given({…})",
+            )
+            for value in among:
+                if not isinstance(value, Hashable) or value not in self._index:
+                    remedy = f"choose from {_few(self.values)}"
+                    raise KnowledgeError("knows", value, "is not a value of the prior", remedy)
+            keep = [v in among for v in self.values]
         kept = list(compress(self.weights, keep))
         total = sum(kept)
         if total <= 0:
             remedy = f"keep at least one of {_few(self.values)}"
             raise KnowledgeError("knows", known, "the prior gives this no probability", remedy)
         shares = tuple(weight / total for weight in kept)
-        return Finite(
-            tuple(compress(self.values, keep)), shares, between=self.between_given(*known)
-        )
+        between = self.between_given(*known)
+        return Finite(tuple(compress(self.values, keep)), shares, between=between)
 
     def between_given(self, *known: Any) -> Pair | None:
         """Where people's own values may lie once this is known: a set of values leaves nothing between them."""
         if self.between is None or len(known) != 2:
             return None
         return max(self.between[0], float(known[0])), min(self.between[1], float(known[1]))
-
-    def _between(self, low: Any, high: Any) -> list[bool]:
-        if not (self.is_line and is_number(low) and is_number(high)):
-            raise KnowledgeError(
-                "knows", (low, high), "these values have no order", "give a set, given({…})"
-            )
-        return [low <= v <= high for v in self.values]  # pyright: ignore[reportOperatorIssue]
-
-    def _among(self, known: Any) -> list[bool]:
-        known = listed(
-            KnowledgeError, "knows", known, "is not a set of values", "give a set, given({…})"
-        )
-        for value in known:
-            if not isinstance(value, Hashable) or value not in self._index:
-                raise KnowledgeError(
-                    "knows",
-                    value,
-                    "is not a value of the prior",
-                    f"choose from {_few(self.values)}",
-                )
-        return [v in known for v in self.values]
 
 
 def is_number(value: Any) -> bool:

@@ -115,10 +115,6 @@ class LinePrior(ABC):
             raise KnowledgeError("knows", (low, high), problem, remedy)
         return Truncated(self, low, high)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What another process gets: not what was computed, which it makes sooner than it reads it."""
-        return {name: value for name, value in vars(self).items() if name != "_pieces"}
-
 
 @dataclass(frozen=True)
 class Truncated(LinePrior):

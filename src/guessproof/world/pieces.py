@@ -98,14 +98,7 @@ class Pieces:
         which = np.repeat(np.arange(parts.size), np.maximum(parts - 1, 0))
         share = (np.arange(which.size) - np.searchsorted(which, which) + 1) / parts[which]
         left, right = self.left[which], self.right[which]
-        # Far out, and towards an infinite density, pieces are graded: their ends form a geometric sequence.
-        centre = self.quantile(0.5)
-        near, far = left - centre, right - centre
-        with quiet():
-            ratio = near / far
-            steps = far * ratio ** (1 - share)
-        graded = (ratio > 2) | ((ratio > 0) & (ratio < 0.5))
-        return self.cut(np.where(graded, centre + steps, left + share * (right - left)))
+        return self.cut(left + share * (right - left))
 
     def quantile(self, u: float) -> float:
         """About where probability u lies below: exact at knots, straight between them."""
