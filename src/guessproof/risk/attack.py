@@ -46,6 +46,7 @@ from guessproof.world.attributes import Arithmetic, Attribute, conditioned, join
 from guessproof.world.checks import in_days
 from guessproof.world.distances import Metric, Sum
 from guessproof.world.finite import Finite
+from guessproof.world.formulas import formula_of, known_formula
 from guessproof.world.goals import Compound, Given, Goal, Norm, Not, is_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
@@ -132,10 +133,12 @@ class Attack:
                 )
 
     def _on_line(self, table: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Dates as days, but where they are labels."""
+        """What is stated, with dates as days but where they are labels."""
         labels = {a.name for a in self.goal.attributes if a.is_category}
         return {
-            name: value if name in labels else in_days(value) for name, value in table.items()
+            name: value if name in labels else in_days(value)
+            for name, value in table.items()
+            if value is not None
         }
 
     @cached_property
@@ -146,46 +149,28 @@ class Attack:
     @cached_property
     def conditioned(self) -> dict[str, Attribute]:
         """The goal's attributes, with their priors given what the attacker knows."""
-        known = {
-            n: value
-            for n, value in (self.knows or {}).items()
-            if value is not None and isinstance(n, str)
-        }
-        return conditioned(self.asked.attributes, known)
+        return conditioned(self.asked.attributes, self.knows or {})
 
     @cached_property
     def asked(self) -> Goal:
         """The goal, given what the attacker knows of formulas of several attributes."""
-        known = {
-            n: value
-            for n, value in (self.knows or {}).items()
-            if value is not None and not isinstance(n, str)
-        }
-        if not known:
-            return self.goal
-        from guessproof.world.formulas import (
-            formula_of,
-            known_formula,
-        )  # only such knowledge needs it
-
-        return Given(
-            self.goal, tuple(known_formula(formula_of(n), value) for n, value in known.items())
+        known = tuple(
+            known_formula(formula_of(part), ends)
+            for part, ends in (self.knows or {}).items()
+            if not isinstance(part, str)
         )
+        return Given(self.goal, known) if known else self.goal
 
     @cached_property
     def several(self) -> JointAnswers | None:
         """Who answers where the goal speaks of several attributes."""
         if len(self.asked.attributes) == 1:
             return None
-        given = {name: value for name, value in (self.at or {}).items() if value is not None}
+        given = self.at or {}
         missing = [a.name for a in _truths(self.goal) if a.name not in given]
         if given and missing:
-            raise TrueValueError(
-                "at",
-                dict(given),
-                f"the true value of {missing[0]} is missing",
-                "give all or none",
-            )
+            problem = f"the true value of {missing[0]} is missing"
+            raise TrueValueError("at", given, problem, "give all or none")
         from guessproof.risk.joint.answer import JointAnswers
 
         return JointAnswers(self.asked, self.conditioned, None if missing else given, self.norm)
