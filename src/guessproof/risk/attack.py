@@ -94,8 +94,12 @@ class Attack:
                 "use within(…), exactly(…), …, joined by &, | and ~",
             )
         if not is_norm(self.norm):
-            remedy = "say 'l1', 'l2', 'linf', or l and a number as 'l3'"
-            raise ParameterError("norm", self.norm, "is not a norm", remedy)
+            raise ParameterError(
+                "norm",
+                self.norm,
+                "is not a norm",
+                "say 'l1', 'l2', 'linf', or l and a number as 'l3'",
+            )
         if self.or_ not in ("any", "each"):
             raise ParameterError(
                 "or_", self.or_, "is not a reading of OR", "say 'any' or 'each'"
@@ -169,8 +173,9 @@ class Attack:
         given = self.at or {}
         missing = [a.name for a in _truths(self.goal) if a.name not in given]
         if given and missing:
-            problem = f"the true value of {missing[0]} is missing"
-            raise TrueValueError("at", given, problem, "give all or none")
+            raise TrueValueError(
+                "at", given, f"the true value of {missing[0]} is missing", "give all or none"
+            )
         from guessproof.risk.joint.answer import JointAnswers
 
         return JointAnswers(self.asked, self.conditioned, None if missing else given, self.norm)
@@ -411,11 +416,12 @@ class Attack:
         )
 
         if isinstance(self.attribute.prior, PartlyKnown):
-            problem, remedy = (
+            raise ParameterError(
+                "prior_factor",
+                self.prior_factor,
                 "needs a whole prior, of which this knows one probability",
                 "leave prior_factor out",
             )
-            raise ParameterError("prior_factor", self.prior_factor, problem, remedy)
         if self.several is not None:
             across = self.several.engine.question.diameter(self.several.goal)
             return prior_error_of(self.several.engine.belief(), across, self.prior_factor)

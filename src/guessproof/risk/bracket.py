@@ -149,11 +149,10 @@ def without_time_limit(method: Callable[P, R]) -> Callable[P, R]:
     @wraps(method)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         if "time_limit" in kwargs:
-            problem = "is not taken: an answer must not depend on how fast a machine is"
             raise ParameterError(
                 "time_limit",
                 kwargs["time_limit"],
-                problem,
+                "is not taken: an answer must not depend on how fast a machine is",
                 "give tolerance=, the width in odds",
             )
         return method(*args, **kwargs)

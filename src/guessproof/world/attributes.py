@@ -91,11 +91,19 @@ class Attribute(Arithmetic):
         if self.metric is None:
             positive(MetricError, "scale", self.scale)
         elif not isinstance(self.metric, Metric):
-            problem, remedy = "is not a metric", "use Absolute(), Discrete(), Clamped(…), …"
-            raise MetricError("metric", self.metric, problem, remedy)
+            raise MetricError(
+                "metric",
+                self.metric,
+                "is not a metric",
+                "use Absolute(), Discrete(), Clamped(…), …",
+            )
         elif self.scale != 1.0:
-            problem, remedy = "has no meaning beside a metric", "put the scale into the metric"
-            raise MetricError("scale", self.scale, problem, remedy)
+            raise MetricError(
+                "scale",
+                self.scale,
+                "has no meaning beside a metric",
+                "put the scale into the metric",
+            )
         self._check_fit()
 
     def __repr__(self) -> str:
@@ -162,11 +170,12 @@ class Attribute(Arithmetic):
         if self.prior.between is not None and is_number(value) and math.isfinite(value):
             low, high = self.range
             if not low <= value <= high:
-                problem, remedy = (
+                raise TrueValueError(
+                    field,
+                    value,
                     "lies outside the sample and the bounds",
                     f"give a value in {low:g} … {high:g}",
                 )
-                raise TrueValueError(field, value, problem, remedy)
         else:
             self.prior.index(value, field)
 
@@ -174,9 +183,11 @@ class Attribute(Arithmetic):
         prior, metric = self.prior, self.distance
         if not isinstance(prior, Finite):
             if isinstance(metric, Matrix) and not getattr(prior, "values", ()):
-                remedy = "use categorical({…})"
                 raise MetricError(
-                    "metric", metric, "a table of distances needs a finite prior", remedy
+                    "metric",
+                    metric,
+                    "a table of distances needs a finite prior",
+                    "use categorical({…})",
                 )
         elif isinstance(metric, Matrix) or not (prior.is_line or isinstance(metric, Discrete)):
             values = np.empty(len(prior.values), dtype=object)
@@ -184,9 +195,11 @@ class Attribute(Arithmetic):
             try:
                 metric.distance(values, values)
             except (TypeError, ValueError, MetricError):
-                remedy = "use Discrete(), or a Matrix that names them all"
                 raise MetricError(
-                    "metric", metric, "does not know the prior's values", remedy
+                    "metric",
+                    metric,
+                    "does not know the prior's values",
+                    "use Discrete(), or a Matrix that names them all",
                 ) from None
 
 

@@ -387,8 +387,12 @@ class Multiple(Metric):
     def __post_init__(self) -> None:
         vars(self).update(parts=(self.metric,))
         if real(MetricError, "factor", self.factor) < 0:
-            problem, remedy = "a distance cannot be negative", "give a factor of 0 or more"
-            raise MetricError("factor", self.factor, problem, remedy)
+            raise MetricError(
+                "factor",
+                self.factor,
+                "a distance cannot be negative",
+                "give a factor of 0 or more",
+            )
 
     @cached_property
     def line_form(self) -> LineForm | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -461,11 +465,10 @@ def minimum(*metrics: Metric | float) -> Metric:
 def _flattest(metrics: list[Metric]) -> Metric:
     forms = [form for m in metrics if (form := m.line_form) and not form.step]
     if len(forms) < len(metrics):
-        problem = "the smaller of these can be undercut by a detour whose length is not known"
         raise MetricError(
             "minimum",
             metrics,
-            problem,
+            "the smaller of these can be undercut by a detour whose length is not known",
             "use one of them alone, or a Matrix of the shortest ways",
         )
     return LineMetric(_joined(forms, min))

@@ -40,8 +40,12 @@ def _shape(error: type[PriorError], field: str, value: Any) -> float:
     """A shape that pieces can follow."""
     number, least = positive(error, field, value), LEAST_DF if field == "df" else LEAST_SHAPE
     if not least <= number <= MOST_SHAPE:
-        problem = f"is outside {least:g} … {MOST_SHAPE:.0f}"
-        raise error(field, value, problem, "give a histogram, or a normal prior")
+        raise error(
+            field,
+            value,
+            f"is outside {least:g} … {MOST_SHAPE:.0f}",
+            "give a histogram, or a normal prior",
+        )
     return number
 
 
@@ -389,8 +393,12 @@ class Histogram(Steps):
     def _facts(self) -> Facts:
         edges, mass = rising("edges", self.edges), weights("weights", self.weights, counts=True)
         if edges.size != mass.size + 1:
-            problem = f"{mass.size} weights need {mass.size + 1} edges"
-            raise PriorError("edges", self.edges, problem, "give one edge more than weights")
+            raise PriorError(
+                "edges",
+                self.edges,
+                f"{mass.size} weights need {mass.size + 1} edges",
+                "give one edge more than weights",
+            )
         some = np.flatnonzero(mass)
         first, last = some[0], some[-1] + 1  # empty cells at either end are outside the support
         facts = self._steps(edges[first : last + 1], mass[first:last])

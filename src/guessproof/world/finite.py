@@ -120,8 +120,12 @@ class Finite:
         try:
             i = self._index[value]
         except (KeyError, TypeError):
-            remedy = f"choose one of {_few(self.values)}"
-            raise TrueValueError(field, value, "is not a value of the prior", remedy) from None
+            raise TrueValueError(
+                field,
+                value,
+                "is not a value of the prior",
+                f"choose one of {_few(self.values)}",
+            ) from None
         if self.weights[i] == 0:
             raise TrueValueError(
                 field, value, "has prior probability 0", "choose a value that can occur"
@@ -147,14 +151,22 @@ class Finite:
             )
             for value in among:
                 if not isinstance(value, Hashable) or value not in self._index:
-                    remedy = f"choose from {_few(self.values)}"
-                    raise KnowledgeError("knows", value, "is not a value of the prior", remedy)
+                    raise KnowledgeError(
+                        "knows",
+                        value,
+                        "is not a value of the prior",
+                        f"choose from {_few(self.values)}",
+                    )
             keep = [v in among for v in self.values]
         kept = list(compress(self.weights, keep))
         total = sum(kept)
         if total <= 0:
-            remedy = f"keep at least one of {_few(self.values)}"
-            raise KnowledgeError("knows", known, "the prior gives this no probability", remedy)
+            raise KnowledgeError(
+                "knows",
+                known,
+                "the prior gives this no probability",
+                f"keep at least one of {_few(self.values)}",
+            )
         shares = tuple(weight / total for weight in kept)
         between = self.between_given(*known)
         return Finite(tuple(compress(self.values, keep)), shares, between=between)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.errors import GoalError, InputError, KnowledgeError
+from guessproof.errors import GoalError, KnowledgeError
 from guessproof.intervals import IntervalArray, constant, spread
 from guessproof.world.attributes import Arithmetic, Attribute, is_pair
 from guessproof.world.checks import Pair, floats, ordered, quiet
@@ -164,8 +164,12 @@ def formula_of(part: Any) -> Formula:
         return part
     if isinstance(part, Attribute):
         if part.is_category:
-            problem = "its values are categories, not numbers"
-            raise GoalError("formula", part.name, problem, "use attributes of numbers")
+            raise GoalError(
+                "formula",
+                part.name,
+                "its values are categories, not numbers",
+                "use attributes of numbers",
+            )
         if isinstance(part.prior, (Unknown, PartlyKnown)):
             raise GoalError(
                 "formula", part.name, "has no prior, which a formula needs", "give it one"
@@ -217,11 +221,10 @@ class FormulaGoal(Together):
 
     def __post_init__(self) -> None:
         if len(self.formula.attributes) < 2:
-            problem = "is a formula of fewer than two attributes"
             raise GoalError(
                 "goal",
                 self.formula,
-                problem,
+                "is a formula of fewer than two attributes",
                 "say it of the attribute itself, as in within(rent, 50)",
             )
         vars(self).update(members=self.formula.attributes)
@@ -250,9 +253,8 @@ class FormulaGoal(Together):
         boxes = map(spread, ends[:count], ends[count:])
         found = self.formula.enclose(dict(zip(self._names, boxes, strict=True)))
         first, last = self.ends(t)
-        return (found.low >= first) & (found.high <= last), ~(
-            (found.low > last) | (found.high < first)
-        )
+        outside = (found.low > last) | (found.high < first)
+        return (found.low >= first) & (found.high <= last), ~outside
 
 
 @dataclass(frozen=True)
@@ -291,8 +293,10 @@ class FormulaInside(FormulaGoal):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        low, high = _ends(GoalError, "interval", self.low, self.high)
-        vars(self).update(low=low, high=high, depends_on_truth=False)
+        low, high = self.low, self.high
+        if not (is_number(low) and low == high and math.isfinite(low)):  # a single value
+            low, high = ordered(GoalError, "interval", low, high)
+        vars(self).update(low=float(low), high=float(high), depends_on_truth=False)
 
     def __repr__(self) -> str:
         return f"{self.formula!r} {span_words(self.low, self.high)}"
@@ -326,24 +330,12 @@ def inside(attribute: Attribute | Formula, *intervals: Pair) -> Goal:
 
 def known_formula(formula: Formula, known: Any) -> FormulaInside:
     """What an attacker knows of a formula's value."""
+    field = f"knows[{formula!r}]"
     if not is_pair(known):
         raise KnowledgeError(
-            f"knows[{formula!r}]",
-            known,
-            "a formula is known by an interval",
-            "give (low, high)",
+            field, known, "a formula is known by an interval", "give (low, high)"
         )
-    low, high = _ends(KnowledgeError, f"knows[{formula!r}]", *known)
     try:
-        return FormulaInside(formula, low, high)
+        return FormulaInside(formula, *known)
     except GoalError as error:
-        raise KnowledgeError(
-            "knows", formula, error.problem, "name the attribute itself"
-        ) from None
-
-
-def _ends(error: type[InputError], field: str, low: Any, high: Any) -> Pair:
-    """Two ends in their order; of finitely many values a single one can be meant."""
-    if is_number(low) and low == high and math.isfinite(low):
-        return float(low), float(high)
-    return ordered(error, field, low, high)
+        raise KnowledgeError(field, known, error.problem, error.remedy) from None

@@ -104,9 +104,9 @@ class GoalReach:
 
     def around(self, value: Any) -> tuple[Any, Any]:
         """From where to where guesses are correct around a value."""
-        reach = (
-            np.abs(value) * ((self.percent or 0) / 100) if self.radius is None else self.radius
-        )
+        reach = self.radius
+        if reach is None:
+            reach = np.abs(value) * ((self.percent or 0) / 100)
         return value - reach, value + reach
 
     @property
@@ -512,8 +512,12 @@ def unique_attributes(goals: Iterable[Any]) -> Attributes:
     found: dict[str, Attribute] = {}
     for attribute in (a for goal in goals for a in goal.attributes):
         if found.setdefault(attribute.name, attribute) != attribute:
-            problem = "is the name of two different attributes"
-            raise GoalError("goal", attribute.name, problem, "use one attribute per name")
+            raise GoalError(
+                "goal",
+                attribute.name,
+                "is the name of two different attributes",
+                "use one attribute per name",
+            )
     return tuple(found.values())
 
 

@@ -98,21 +98,23 @@ class LinePrior(ABC):
     def given(self, low: Any, high: Any = None) -> LinePrior:
         """This prior for an attacker who knows that low ≤ x ≤ high."""
         if high is None:
-            problem, remedy = (
+            raise KnowledgeError(
+                "knows",
+                low,
                 "a continuous prior is conditioned on an interval",
                 "give two ends, given(low, high)",
             )
-            raise KnowledgeError("knows", low, problem, remedy)
         low, high = ordered(KnowledgeError, "knows", low, high)
         low, high = max(low, self.support[0]), min(high, self.support[1])
         if (low, high) == self.support:
             return self
         if not low < high or not self.mass(low, high) > 0:
-            problem, remedy = (
+            raise KnowledgeError(
+                "knows",
+                (low, high),
                 "the prior gives this interval no probability",
                 f"choose one inside {self.support}",
             )
-            raise KnowledgeError("knows", (low, high), problem, remedy)
         return Truncated(self, low, high)
 
 

@@ -69,9 +69,11 @@ class PartlyKnown:
     def __post_init__(self) -> None:
         radius = positive(PriorError, "radius", self.radius)
         if not 0 < real(PriorError, "probability", self.probability) <= 1:
-            remedy = "give a number above 0 and at most 1"
             raise PriorError(
-                "probability", self.probability, "is not a probability of what can be", remedy
+                "probability",
+                self.probability,
+                "is not a probability of what can be",
+                "give a number above 0 and at most 1",
             )
         low, high = ordered(PriorError, "low, high", self.low, self.high)
         vars(self).update(radius=radius, low=low, high=high)
@@ -164,8 +166,12 @@ def mixture(*parts: tuple[float, LinePrior]) -> Mixture:
     try:
         shares, priors = zip(*parts, strict=True)
     except (TypeError, ValueError):
-        remedy = "write (0.7, normal(20, 5)), …"
-        raise PriorError("mixture", parts, "is not a list of (weight, prior)", remedy) from None
+        raise PriorError(
+            "mixture",
+            parts,
+            "is not a list of (weight, prior)",
+            "write (0.7, normal(20, 5)), …",
+        ) from None
     return Mixture(priors, shares)
 
 
@@ -216,11 +222,12 @@ def unknown(
 def from_scipy(distribution: Any) -> LinePrior | Finite:
     """Any frozen distribution of scipy.stats, continuous (by quadrature) or discrete (by its atoms)."""
     if not hasattr(distribution, "dist") or not hasattr(distribution, "ppf"):
-        problem, remedy = (
+        raise PriorError(
+            "from_scipy",
+            distribution,
             "is not a frozen distribution",
             "give for instance scipy.stats.gamma(3)",
         )
-        raise PriorError("from_scipy", distribution, problem, remedy)
     with quiet():
         if np.isnan(distribution.cdf(0.0)):
             raise PriorError(
