@@ -116,7 +116,7 @@ class Attack:
 
     def _check_names(self, field: str, table: Any) -> None:
         names = [a.name for a in self.goal.attributes]
-        allowed = set(names)
+        allowed: set[Any] = set(names)
         if not isinstance(table, Mapping):
             raise ParameterError(
                 field,

@@ -204,8 +204,9 @@ def _shown(value: Any) -> str:
 def joined(brackets: list[Bracket], side: str = "upper") -> Bracket:
     """The most exposed of several alternatives, each protected on its own."""
     pick = np.max if side == "upper" else np.min
-    found = pick(np.stack([[b.attack, b.bound] for b in brackets]), axis=0)
-    return Bracket.meet(*found, "each alternative on its own: the most exposed")
+    ends: Any = [(b.attack, b.bound) for b in brackets]
+    attack, bound = pick(ends, axis=0)
+    return Bracket.meet(attack, bound, "each alternative on its own: the most exposed")
 
 
 def larger(one: Bracket, other: Bracket) -> Bracket:
@@ -216,7 +217,7 @@ def larger(one: Bracket, other: Bracket) -> Bracket:
         chosen = np.where(first, getattr(one, name), getattr(other, name))
         return chosen if chosen.ndim else chosen.item()
 
-    attack, bound = np.maximum([one.attack, one.bound], [other.attack, other.bound])
+    attack, bound = np.maximum(one.attack, other.attack), np.maximum(one.bound, other.bound)
     return Bracket.meet(
         attack, bound, one.how, worst_at=pick("worst_at"), worst_prior=pick("worst_prior")
     )

@@ -105,8 +105,7 @@ def gain_of_advantage(log_p: ArrayLike, log_q: ArrayLike, advantage: ArrayLike) 
     """
     p, q, rise = np.exp(log_p), np.exp(log_q), floats(advantage)
     with quiet():
-        gain = np.log1p(rise / p) - np.log1p(-np.minimum(rise / q, 1.0))
-    return np.where(rise >= q, np.inf, gain)
+        return np.log1p(rise / p) - np.log1p(-np.minimum(rise / q, 1.0))
 
 
 def posterior_bracket(belief: Belief, epsilon: Array, side: str) -> Bracket:

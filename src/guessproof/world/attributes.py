@@ -231,20 +231,22 @@ def conditioned(
 
 def _narrowed(attribute: Attribute, before: Any, known: Any) -> Attribute:
     """Beside a sample, people's own values range as far as it did before, within what is known of this attribute."""
-    between, bounds = getattr(before, "between", None), attribute.bounds
-    if between is None:
+    between, bounds, prior = getattr(before, "between", None), attribute.bounds, attribute.prior
+    if between is None or not isinstance(prior, Finite):
         return attribute
     if known is not None:
         between = before.between_given(*known) if is_pair(known) else None
-    if is_pair(known) and bounds is not None:
-        low, high = max(bounds[0], float(known[0])), min(bounds[1], float(known[1]))
-        if not low < high:
-            raise KnowledgeError(
-                "knows", known, "lies outside the bounds", f"widen it, or the bounds {bounds}"
-            )
-        bounds = low, high
-    prior: Any = replace(attribute.prior, between=between)  # pyright: ignore[reportCallIssue]
-    return replace(attribute, prior=prior, bounds=bounds)
+        if between is not None and bounds is not None:
+            low, high = max(bounds[0], float(known[0])), min(bounds[1], float(known[1]))
+            if not low < high:
+                raise KnowledgeError(
+                    "knows",
+                    known,
+                    "lies outside the bounds",
+                    f"widen it, or the bounds {bounds}",
+                )
+            bounds = low, high
+    return replace(attribute, prior=replace(prior, between=between), bounds=bounds)
 
 
 def is_pair(known: Any) -> bool:

@@ -84,6 +84,8 @@ class LineForm:
         """The distance between two values."""
         with quiet():  # of two values at one infinity
             away = np.abs(self.psi(x) - self.psi(y))
+            if self.is_straight and self.slopes[0]:  # nothing cancels
+                away = self.slopes[0] * np.abs(np.subtract(x, y))
         return np.minimum(away, self.cap) + self.step * np.not_equal(x, y)
 
     def slope_at(self, x: float) -> float:

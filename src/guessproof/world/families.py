@@ -172,11 +172,9 @@ class StudentT(Family):
         return {"shapes": (self.df,), "inflections": (self.mean - away, self.mean + away)}
 
     def _log_f(self, x: Array, z: Array) -> Array:
-        square = 2 * np.log(np.abs(z)) - np.log(
-            self.df
-        )  # z² may be too large for a number, its logarithm is not
         size = special.betaln(0.5, 0.5 * self.df) + 0.5 * np.log(self.df)
-        return -0.5 * (self.df + 1) * np.logaddexp(0.0, square) - size
+        # z² may be too large for a number, √(1 + z²/df) is not.
+        return -(self.df + 1) * np.log(np.hypot(1.0, z / np.sqrt(self.df))) - size
 
 
 @dataclass(frozen=True, repr=False)

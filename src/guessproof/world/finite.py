@@ -145,7 +145,7 @@ class Finite:
             among = listed(
                 KnowledgeError,
                 "knows",
-                *known,
+                known[0],
                 "is not a set of values",
                 "give a set, given({…})",
             )

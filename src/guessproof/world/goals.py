@@ -280,8 +280,7 @@ class Compound(Several):
             )
         flat: list[Goal] = []
         for part in self.parts:
-            same = self.sign and isinstance(part, type(self))
-            flat += part.parts if same else [part]
+            flat += part.parts if self.sign and isinstance(part, type(self)) else (part,)
         depends = any(part.depends_on_truth for part in flat)
         vars(self).update(parts=tuple(flat), depends_on_truth=depends)
         unique_attributes(flat)
@@ -401,7 +400,7 @@ class Near(Together):
     by: Norm = "l2"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.members, tuple) or len(self.members) < 2:
+        if len(self.members) < 2:
             raise GoalError(
                 "near", self.members, "needs at least two attributes", "for one, use within"
             )
@@ -535,7 +534,7 @@ def _where_true(parts: list[Intervals], rule: Callable[..., Any]) -> Intervals:
     wide = np.clip(cuts, cuts[1] - 1, cuts[-2] + 1)
     middle = wide[:-1] / 2 + wide[1:] / 2
     known = [np.any([(middle > a) & (middle < b) for a, b in part], axis=0) for part in parts]
-    change = np.diff(np.pad(rule(known, axis=0).astype(np.intp), 1))
+    change = np.diff(np.pad(np.asarray(rule(known, axis=0), dtype=np.intp), 1))
     return tuple(zip(cuts[change > 0], cuts[change < 0], strict=True))
 
 
