@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError, UnknownAttributeError
+from guessproof.risk.answers import LeftOpen
 from guessproof.risk.bracket import (
     Bracket,
     Direction,
     Progress,
     checked_effort,
     joined,
-    larger,
     with_certificate,
     without_time_limit,
 )
@@ -258,14 +258,11 @@ class Attack:
                 "is undefined without a prior",
                 "ask for the advantage",
             )
-        if self.several is not None:
-            found = self.several.posterior(at, side, effort)
-        elif self.known_truth:
+        engine = self._engine
+        if engine is None:
             found = posterior_bracket(self._belief, at, side)
-        elif side == "upper":
-            found = self._worst_truth.bracket(at, "posterior")
         else:
-            raise ParameterError("side", side, "needs a true value", "give at={…}")
+            found = engine.posterior(at, side, effort)
         if np.ndim(found.bound) or side != "upper":
             return found
         from guessproof.risk.certificates import certificate_of  # few ask for a certificate
@@ -290,12 +287,9 @@ class Attack:
             return joined([one.advantage(at, both, **more) for one in self.alternatives])
         if self._any_prior is not None:
             return self._any_prior.advantage(at, both)
-        if self.several is not None:
-            return self.several.advantage(at, both, effort)
-        if self.known_truth:
-            return advantage_bracket(self._belief, at, both)
-        rise = self._worst_truth.bracket(at, "rise")
-        return larger(rise, self._worst_truth.bracket(at, "fall")) if both else rise
+        if self._engine is not None:
+            return self._engine.advantage(at, both, effort)
+        return advantage_bracket(self._belief, at, both)
 
     @without_time_limit
     def epsilon(
@@ -329,13 +323,9 @@ class Attack:
             if advantage is not None:
                 found.append(self._any_prior.epsilon(advantage, both))
             return least_of(found)
-        if self.several is not None:
-            return self.several.epsilon(advantage, posterior, both, effort)
-        if self.known_truth:
-            return safe_epsilon(
-                self._belief, advantage=advantage, posterior=posterior, both=both
-            )
-        return self._worst_truth.epsilon(advantage, posterior, both)
+        if self._engine is not None:
+            return self._engine.epsilon(advantage, posterior, both, effort)
+        return safe_epsilon(self._belief, advantage=advantage, posterior=posterior, both=both)
 
     @property
     def bounds_only(self) -> Belief | None:
@@ -461,6 +451,13 @@ class Attack:
     def _worst_truth(self) -> WorstTruth:
         """All true values of the goal's attribute."""
         return WorstTruth(self.attribute, self.goal)
+
+    @cached_property
+    def _engine(self) -> JointAnswers | LeftOpen | None:
+        """Who answers for a prior that is trusted; None for one attribute whose true value is stated."""
+        if self.several is not None:
+            return self.several
+        return None if self.known_truth else LeftOpen(self._worst_truth)
 
     def worst(self, epsilon: float, direction: Direction) -> Bracket:
         """What no true value of one attribute exceeds at one ε, in one direction."""
