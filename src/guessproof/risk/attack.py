@@ -259,10 +259,11 @@ class Attack:
                 "ask for the advantage",
             )
         engine = self._engine
-        if engine is None:
-            found = posterior_bracket(self._belief, at, side)
-        else:
-            found = engine.posterior(at, side, effort)
+        found = (
+            engine.posterior(at, side, effort)
+            if engine is not None
+            else posterior_bracket(self._belief, at, side)
+        )
         if np.ndim(found.bound) or side != "upper":
             return found
         from guessproof.risk.certificates import certificate_of  # few ask for a certificate

@@ -22,6 +22,7 @@ from guessproof.world.checks import LARGEST, Array, floats, quiet, real
 from guessproof.world.line import expit
 
 RELATIVE = 1e-11  # how close to the true root the answer is driven
+ROUNDING = 1e-15  # of a bound, relative: one that does not rise may be at the limit itself
 BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
 LARGEST_EPSILON = 1e100  # a limit that holds even here is one that nothing can break
 LEAST_EPSILON = (
@@ -247,7 +248,7 @@ def largest_epsilon(
     """
     limit = floats(limit)
     todo = (limit > 0) & (limit < np.inf)
-    aim = np.where(todo, limit, 1.0)
+    aim = np.where(todo, limit, 1.0) * (1 + ROUNDING)
     least, most = math.log(LEAST_EPSILON), math.log(LARGEST_EPSILON)
     shy = SHY * relative if relative >= COSTLY else 0.0
     x, step, last = np.full(limit.shape, math.log(start)), FIRST_STEP, np.inf

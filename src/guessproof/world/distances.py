@@ -138,7 +138,13 @@ class Metric:
     """A distance between two possible values: one with a line form, or one that overrides what follows."""
 
     line_form: LineForm | None = None  # this distance in the form that has exact answers
-    parts: tuple[Metric, ...] = ()  # that it is made of
+
+    @property
+    def _inner(self) -> tuple[Metric, ...]:
+        """The metrics that it is made of."""
+        return getattr(self, "parts", ()) or tuple(
+            field for field in vars(self).values() if isinstance(field, Metric)
+        )
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The distance between values (numbers, or categories for a matrix)."""
@@ -176,7 +182,7 @@ class Metric:
         """Points of the line where the distance changes abruptly."""
         form = self.line_form
         return (
-            tuple(b for part in self.parts for b in part.breaks) if form is None else form.cuts
+            tuple(b for part in self._inner for b in part.breaks) if form is None else form.cuts
         )
 
     @property
@@ -185,13 +191,13 @@ class Metric:
         form = self.line_form
         if form is not None:
             return max(form.slopes), form.step
-        slopes, offsets = zip((0.0, 0.0), *(part.tail for part in self.parts), strict=True)
+        slopes, offsets = zip((0.0, 0.0), *(part.tail for part in self._inner), strict=True)
         return sum(slopes), sum(offsets)
 
     @property
     def keeps_triangle(self) -> bool:
         """Whether no detour is shorter than the direct way; else a release keeps the shortest paths."""
-        return all(part.keeps_triangle for part in self.parts)
+        return all(part.keeps_triangle for part in self._inner)
 
     def __add__(self, other: Metric) -> Metric:
         return Sum((self, other)) if isinstance(other, Metric) else NotImplemented
@@ -387,7 +393,6 @@ class Multiple(Metric):
     metric: Metric
 
     def __post_init__(self) -> None:
-        vars(self).update(parts=(self.metric,))
         if real(MetricError, "factor", self.factor) < 0:
             raise MetricError(
                 "factor",
@@ -416,9 +421,6 @@ class Capped(Metric):
 
     metric: Metric
     cap: float
-
-    def __post_init__(self) -> None:
-        vars(self).update(parts=(self.metric,))
 
     @cached_property
     def line_form(self) -> LineForm | None:  # pyright: ignore[reportIncompatibleVariableOverride]
