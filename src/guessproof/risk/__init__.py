@@ -7,13 +7,17 @@ Bayes factor that a release may give. The loss is the gain of the complement.
 Other packages import from here, not from the modules. Each module is imported when one of its names is first used.
 """
 
+# What is imported here is what the package offers.
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
+
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from guessproof.risk.attack import Attack
+    from guessproof.risk.attack import Attack, cumulative_advantage
     from guessproof.risk.bracket import Bracket, joined
     from guessproof.risk.certify import Certificate
     from guessproof.risk.combinations import (
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
         count_combinations,
         open_truths,
     )
-    from guessproof.risk.cumulative import cumulative_advantage
     from guessproof.risk.curve import Curve
     from guessproof.risk.finite import FiniteWorld, finite_belief
     from guessproof.risk.joint.formula import alternatives
@@ -59,66 +62,11 @@ if TYPE_CHECKING:
     from guessproof.risk.truths import true_combinations, values_along
     from guessproof.risk.two_valued import worst_advantage, worst_distance, worst_prior
 
-__all__ = [
-    "ASSUMPTIONS",
-    "NORMAL",
-    "Attack",
-    "Belief",
-    "Binding",
-    "Bracket",
-    "Certificate",
-    "Combinations",
-    "Curve",
-    "FiniteWorld",
-    "GainLimits",
-    "GaussianAttack",
-    "GaussianReading",
-    "MisspecifiedPrior",
-    "NoiseLaw",
-    "OpenTruths",
-    "PointProfile",
-    "ProfileLimits",
-    "RiskProfile",
-    "TrueValues",
-    "View",
-    "absolute_risk",
-    "advantage_bracket",
-    "advantage_over",
-    "alternatives",
-    "as_declared",
-    "atom_cells",
-    "aware_epsilon",
-    "cells_of",
-    "checked_epsilon",
-    "count_combinations",
-    "cumulative_advantage",
-    "epsilon_for_relative_risk",
-    "factor_between",
-    "finite_belief",
-    "joined",
-    "largest_epsilon",
-    "least_noise",
-    "open_truths",
-    "posterior_before",
-    "posterior_bracket",
-    "prior_error_in",
-    "quantile",
-    "relative_risk",
-    "rounded_down",
-    "safe_epsilon",
-    "true_combinations",
-    "values_along",
-    "with_factor",
-    "worst_advantage",
-    "worst_distance",
-    "worst_prior",
-]
 _HOMES = {
-    "attack": ("Attack",),
+    "attack": ("Attack", "cumulative_advantage"),
     "bracket": ("Bracket", "joined"),
     "certify": ("Certificate",),
     "combinations": ("Combinations", "OpenTruths", "count_combinations", "open_truths"),
-    "cumulative": ("cumulative_advantage",),
     "curve": ("Curve",),
     "finite": ("FiniteWorld", "finite_belief"),
     "joint.formula": ("alternatives",),
@@ -160,7 +108,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 def __getattr__(name: str) -> Any:
     """Import the module of a name when it is first used."""
-    if name not in __all__:
+    if name not in _HOME:
         raise AttributeError(f"module 'guessproof.risk' has no attribute {name!r}")
     value = getattr(import_module(f"guessproof.risk.{_HOME[name]}"), name)
     globals()[name] = value

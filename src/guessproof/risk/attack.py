@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,38 +11,49 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError, UnknownAttributeError
-from guessproof.risk.answers import (
-    Answers,
-    EachAlternative,
-    LeftOpen,
-    Stated,
-    UnderPriorError,
-    WithoutPrior,
-)
+from guessproof.risk.answers import LeftOpen
 from guessproof.risk.bracket import (
     Bracket,
     Direction,
     Progress,
     checked_effort,
+    joined,
     with_certificate,
     without_time_limit,
 )
 from guessproof.risk.joint.formula import alternatives
-from guessproof.risk.limits import Belief, checked_epsilon, checked_factor, checked_limits
-from guessproof.risk.prior_error.odds import factor_between, rounded_down
+from guessproof.risk.limits import (
+    Belief,
+    advantage_bracket,
+    checked_epsilon,
+    checked_factor,
+    checked_limits,
+    least_of,
+    posterior_bracket,
+    safe_epsilon,
+)
+from guessproof.risk.prior_error.odds import (
+    factor_between,
+    posterior_before,
+    rounded_down,
+    with_factor,
+)
 from guessproof.risk.prior_free import PriorFree
 from guessproof.risk.single import belief_of
 from guessproof.risk.truths import true_values_of
 from guessproof.risk.worst_truth import WorstTruth
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import in_days
+from guessproof.world.distances import Metric, Sum
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Compound, Given, Goal, Norm, is_norm
+from guessproof.world.formulas import formula_of, known_formula
+from guessproof.world.goals import Compound, Given, Goal, Norm, Not, is_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
 if TYPE_CHECKING:  # only some attacks need them; whoever does imports them
     from guessproof.risk.joint.answer import JointAnswers
+    from guessproof.risk.joint.unknown import UnknownSeveral
     from guessproof.risk.prior_error.answer import MisspecifiedPrior
 
 
@@ -83,15 +94,21 @@ class Attack:
                 "use within(…), exactly(…), …, joined by &, | and ~",
             )
         if not is_norm(self.norm):
-            remedy = "say 'l1', 'l2', 'linf', or l and a number as 'l3'"
-            raise ParameterError("norm", self.norm, "is not a norm", remedy)
+            raise ParameterError(
+                "norm",
+                self.norm,
+                "is not a norm",
+                "say 'l1', 'l2', 'linf', or l and a number as 'l3'",
+            )
         if self.or_ not in ("any", "each"):
             raise ParameterError(
                 "or_", self.or_, "is not a reading of OR", "say 'any' or 'each'"
             )
         for field in ("at", "knows"):
-            self._check_names(field, getattr(self, field))
-            object.__setattr__(self, field, self._on_line(getattr(self, field)))
+            table = getattr(self, field)
+            if table is not None:
+                self._check_names(field, table)
+                object.__setattr__(self, field, self._on_line(table))
 
     def __getstate__(self) -> dict[str, Any]:
         """What an attack is; what was worked out from it is worked out again."""
@@ -99,8 +116,7 @@ class Attack:
 
     def _check_names(self, field: str, table: Any) -> None:
         names = [a.name for a in self.goal.attributes]
-        if table is None:
-            return
+        allowed: set[Any] = set(names)
         if not isinstance(table, Mapping):
             raise ParameterError(
                 field,
@@ -108,31 +124,25 @@ class Attack:
                 "is not a table of attribute → value",
                 f"write {{{names[0]!r}: …}}",
             )
-        joints = [joint_of(a) for a in self.goal.attributes] if field == "knows" else []
-        allowed = {
-            *names,
-            *(name for joint in joints if joint is not None for name in joint.names),
-        }
+        formulas = [key for key in table if isinstance(key, Arithmetic) and key.attributes]
         if field == "knows":
-            allowed |= {
-                a.name
-                for formula in table
-                if isinstance(formula, Arithmetic)
-                for a in formula.attributes
-            }
+            for joint in map(joint_of, self.goal.attributes):
+                allowed.update(() if joint is None else joint.names)
+            for formula in formulas:
+                allowed.update([formula, *(a.name for a in formula.attributes)])
         for name in table:
-            if name not in allowed and not (
-                field == "knows" and isinstance(name, Arithmetic) and name.attributes
-            ):
+            if name not in allowed:
                 raise UnknownAttributeError(
                     field, name, "no attribute of the goal has this name", f"use one of {names}"
                 )
 
-    def _on_line(self, table: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """Dates as days, but where they are labels."""
+    def _on_line(self, table: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What is stated, with dates as days but where they are labels."""
         labels = {a.name for a in self.goal.attributes if a.is_category}
-        return table and {
-            name: value if name in labels else in_days(value) for name, value in table.items()
+        return {
+            name: value if name in labels else in_days(value)
+            for name, value in table.items()
+            if value is not None
         }
 
     @cached_property
@@ -143,46 +153,28 @@ class Attack:
     @cached_property
     def conditioned(self) -> dict[str, Attribute]:
         """The goal's attributes, with their priors given what the attacker knows."""
-        known = {
-            n: value
-            for n, value in (self.knows or {}).items()
-            if value is not None and isinstance(n, str)
-        }
-        return conditioned(self.asked.attributes, known)
+        return conditioned(self.asked.attributes, self.knows or {})
 
     @cached_property
     def asked(self) -> Goal:
         """The goal, given what the attacker knows of formulas of several attributes."""
-        known = {
-            n: value
-            for n, value in (self.knows or {}).items()
-            if value is not None and not isinstance(n, str)
-        }
-        if not known:
-            return self.goal
-        from guessproof.world.formulas import (
-            formula_of,
-            known_formula,
-        )  # only such knowledge needs it
-
-        return Given(
-            self.goal, tuple(known_formula(formula_of(n), value) for n, value in known.items())
+        known = tuple(
+            known_formula(formula_of(part), ends)
+            for part, ends in (self.knows or {}).items()
+            if not isinstance(part, str)
         )
+        return Given(self.goal, known) if known else self.goal
 
     @cached_property
     def several(self) -> JointAnswers | None:
         """Who answers where the goal speaks of several attributes."""
         if len(self.asked.attributes) == 1:
             return None
-        given = {name: value for name, value in (self.at or {}).items() if value is not None}
-        needed = [a.name for a in _truths(self.goal)]
-        missing = [name for name in needed if name not in given]
+        given = self.at or {}
+        missing = [a.name for a in _truths(self.goal) if a.name not in given]
         if given and missing:
             raise TrueValueError(
-                "at",
-                dict(given),
-                f"the true value of {missing[0]} is missing",
-                "give all or none",
+                "at", given, f"the true value of {missing[0]} is missing", "give all or none"
             )
         from guessproof.risk.joint.answer import JointAnswers
 
@@ -192,25 +184,20 @@ class Attack:
     def alternatives(self) -> list[Attack]:
         """The alternatives of an OR that are to be protected each on its own; empty for the usual reading."""
         goals = alternatives(self.goal) if self.or_ == "each" else ()
-        if len(goals) < 2:
-            return []
         found: list[Attack] = []
-        for goal in goals:
+        for goal in goals if len(goals) > 1 else ():
             names = {a.name for a in goal.attributes}
-            ties = names | {
-                n for a in goal.attributes if (j := joint_of(a)) is not None for n in j.names
-            }
+            ties = set(names)
+            for joint in map(joint_of, goal.attributes):
+                ties.update(() if joint is None else joint.names)
             at = {n: v for n, v in (self.at or {}).items() if n in names}
             knows = {
                 n: v
                 for n, v in (self.knows or {}).items()
                 if n in ties or not isinstance(n, str)
             }
-            found.append(
-                Attack(
-                    goal, at or None, knows or None, self.norm, prior_factor=self.prior_factor
-                )
-            )
+            one = replace(self, goal=goal, at=at or None, knows=knows or None, or_="any")
+            found.append(one)
         return found
 
     @property
@@ -225,8 +212,24 @@ class Attack:
             )
         if self.several is not None:
             return self.several.prior
-        value = np.exp(self._belief("prior").log_p)
+        if lacks_prior(self.attribute.prior):
+            raise ParameterError(
+                "prior",
+                self.attribute.prior,
+                "is undefined without a prior",
+                "ask for the advantage",
+            )
+        if not self.known_truth:
+            raise ParameterError(
+                "prior",
+                None,
+                "depends on the true value",
+                "give at={…}, or ask for the advantage",
+            )
+        value = np.exp(self._belief.log_p)
         return float(value) if value.ndim == 0 else value
+
+    # The three questions: of each alternative, without a trusted prior, of several attributes, and of one.
 
     @without_time_limit
     def posterior(
@@ -238,21 +241,35 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """The largest (or, with side="lower", the smallest) belief in the goal after the worst output."""
-        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
+        at, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
         if side not in ("upper", "lower"):
             raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
-        found = self._answers.posterior(epsilon, side, effort)
-        if (
-            np.ndim(found.bound)
-            or side != "upper"
-            or self.alternatives
-            or self.prior_factor > 1
-        ):
+        more: Any = {"tolerance": tolerance, "progress": progress}
+        if self.alternatives:
+            found = [one.posterior(at, side, **more) for one in self.alternatives]
+            return joined(found, side)
+        if self.prior_factor > 1:
+            factor = self.prior_factor if side == "upper" else 1 / self.prior_factor
+            return with_factor(self._declared.posterior(at, side, **more), factor)
+        if self._any_prior is not None:
+            raise ParameterError(
+                "posterior",
+                self.attribute.prior,
+                "is undefined without a prior",
+                "ask for the advantage",
+            )
+        engine = self._engine
+        found = (
+            engine.posterior(at, side, effort)
+            if engine is not None
+            else posterior_bracket(self._belief, at, side)
+        )
+        if np.ndim(found.bound) or side != "upper":
             return found
         from guessproof.risk.certificates import certificate_of  # few ask for a certificate
 
         return with_certificate(
-            found, lambda: certificate_of(self, float(epsilon), float(found.bound))
+            found, lambda: certificate_of(self, float(at), float(found.bound))
         )
 
     @without_time_limit
@@ -265,9 +282,15 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """How far the belief can rise after the worst output; with both=True, move in either direction."""
-        return self._answers.advantage(
-            checked_epsilon(epsilon), both, checked_effort(tolerance, progress)
-        )
+        at, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
+        if self.alternatives:
+            more: Any = {"tolerance": tolerance, "progress": progress}
+            return joined([one.advantage(at, both, **more) for one in self.alternatives])
+        if self._any_prior is not None:
+            return self._any_prior.advantage(at, both)
+        if self._engine is not None:
+            return self._engine.advantage(at, both, effort)
+        return advantage_bracket(self._belief, at, both)
 
     @without_time_limit
     def epsilon(
@@ -281,13 +304,36 @@ class Attack:
     ) -> Any:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
         effort = checked_effort(tolerance, progress)
-        return self._answers.epsilon(*checked_limits(advantage, posterior), both, effort)
+        advantage, posterior = checked_limits(advantage, posterior)
+        more: Any = {"both": both, "tolerance": tolerance, "progress": progress}
+        if self.alternatives:
+            limits: Any = {"advantage": advantage, "posterior": posterior, **more}
+            return least_of([one.epsilon(**limits) for one in self.alternatives])
+        if self._any_prior is not None:
+            found: list[Any] = []
+            if posterior is not None and self.prior_factor == 1:
+                raise ParameterError(
+                    "posterior",
+                    posterior,
+                    "is undefined without a prior",
+                    "limit the advantage",
+                )
+            if posterior is not None:
+                before = posterior_before(posterior, self.prior_factor)
+                found.append(self._declared.epsilon(posterior=before, **more))
+            if advantage is not None:
+                found.append(self._any_prior.epsilon(advantage, both))
+            return least_of(found)
+        if self._engine is not None:
+            return self._engine.epsilon(advantage, posterior, both, effort)
+        return safe_epsilon(self._belief, advantage=advantage, posterior=posterior, both=both)
 
     @property
     def bounds_only(self) -> Belief | None:
         """Prior and bounds of a goal about several attributes, without attacks beside them; None where none are."""
-        declared = self.several is not None and self._answers is self.several
-        return self.several.bounds_only if self.several is not None and declared else None
+        if self.alternatives or self._any_prior is not None or self.several is None:
+            return None
+        return self.several.bounds_only
 
     def largest_prior_factor(
         self,
@@ -300,61 +346,56 @@ class Attack:
     ) -> float:
         """How wrong the prior may be while every limit is proven to hold at this ε: the largest factor on the odds of
         any two values, rounded down; math.inf where nothing breaks the limits, 0 where the declared prior does.
-        `quick`: a factor that is proven at once, and may be smaller than the largest.
+        `quick` has no effect: the factor is found at once.
         """
         checked_limits(advantage, posterior)
         if self.alternatives:
-            asked: dict[str, Any] = {"advantage": advantage, "posterior": posterior}
-            asked |= {"both": both, "quick": quick}
+            limits: Any = {"advantage": advantage, "posterior": posterior, "both": both}
             return min(
-                a.largest_prior_factor(epsilon=epsilon, **asked) for a in self.alternatives
+                one.largest_prior_factor(epsilon=epsilon, **limits) for one in self.alternatives
             )
-        found, declared, prior = (
-            [math.inf],
-            replace(self, prior_factor=1.0),
-            self.attribute.prior,
-        )
+        found, prior = [math.inf], self.attribute.prior
         if posterior is not None:
-            found.append(factor_between(float(declared.posterior(epsilon).bound), posterior))
+            belief = float(self._declared.posterior(epsilon).bound)
+            found.append(factor_between(belief, posterior))
         if advantage is not None:
             # Under every prior on the range; of a partly known one nothing else can be said.
-            factor = math.inf if isinstance(prior, Unknown) else 1.0
+            factor, proven = math.inf if isinstance(prior, Unknown) else 1.0, False
             if not lacks_prior(prior):
                 factor = self._misspecified.largest_factor(epsilon, advantage, both)
-            # A factor above 1 is proven for the declared prior as well.
-            proven = factor > 1 and not lacks_prior(prior)
-            kept = proven or float(np.max(declared.advantage(epsilon, both).bound)) <= advantage
-            found.append(factor if kept else 0.0)
+                proven = factor > 1  # then it is for the declared prior as well
+            if not proven:
+                rise = np.max(self._declared.advantage(epsilon, both).bound)
+                factor = factor if rise <= advantage else 0.0
+            found.append(factor)
         return rounded_down(min(found))
 
     # Who answers.
 
     @cached_property
-    def _answers(self) -> Answers:
-        """Who answers the questions of this attack."""
-        if self.alternatives:
-            return EachAlternative([one._answers for one in self.alternatives])
-        if self.prior_factor > 1:
-            return UnderPriorError(
-                self._declared, self._any_prior or self._misspecified, self.prior_factor
-            )
-        return self._declared
+    def _declared(self) -> Attack:
+        """The same attack, with a prior that is trusted."""
+        return replace(self, prior_factor=1.0)
 
-    @property
-    def _declared(self) -> Answers:
-        """Who answers for the declared prior."""
-        prior = self.attribute.prior
-        if self.several is not None:
+    @cached_property
+    def _any_prior(self) -> PriorFree | UnknownSeveral | MisspecifiedPrior | None:
+        """Who bounds advantages where the prior is unknown, or may be wrong; None for a prior that is trusted."""
+        attribute = self.attribute
+        if self.prior_factor > 1:
+            if isinstance(attribute.prior, LinePrior) and math.isinf(self.prior_factor):
+                attribute = replace(attribute, prior=Unknown(*attribute.prior.support))
+            if self.several is not None or not isinstance(attribute.prior, Unknown):
+                return self._misspecified
+        several = self.several
+        if several is not None:
+            if not any(isinstance(a.prior, Unknown) for a in several.attributes.values()):
+                return None
             from guessproof.risk.joint.unknown import UnknownSeveral
 
-            if not any(isinstance(a.prior, Unknown) for a in self.several.attributes.values()):
-                return self.several
-            several = self.several
-            engine = UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
-            return WithoutPrior(engine, prior)
-        if lacks_prior(prior):
-            return WithoutPrior(PriorFree(self.attribute, self.goal, self.true_value), prior)
-        return Stated(self._known_belief) if self.known_truth else LeftOpen(self._worst_truth)
+            return UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
+        if lacks_prior(attribute.prior):
+            return PriorFree(attribute, self.goal, self.true_value)
+        return None
 
     @cached_property
     def _misspecified(self) -> MisspecifiedPrior:
@@ -366,11 +407,12 @@ class Attack:
         )
 
         if isinstance(self.attribute.prior, PartlyKnown):
-            problem, remedy = (
+            raise ParameterError(
+                "prior_factor",
+                self.prior_factor,
                 "needs a whole prior, of which this knows one probability",
                 "leave prior_factor out",
             )
-            raise ParameterError("prior_factor", self.prior_factor, problem, remedy)
         if self.several is not None:
             across = self.several.engine.question.diameter(self.several.goal)
             return prior_error_of(self.several.engine.belief(), across, self.prior_factor)
@@ -385,16 +427,6 @@ class Attack:
         )
 
     @property
-    def _any_prior(self) -> PriorFree | None:
-        """What bounds advantages where the prior may be anything on its range."""
-        attribute = self.attribute
-        if isinstance(attribute.prior, LinePrior) and math.isinf(self.prior_factor):
-            attribute = replace(attribute, prior=Unknown(*attribute.prior.support))
-        if self.several is not None or not isinstance(attribute.prior, Unknown):
-            return None
-        return PriorFree(attribute, self.goal, self.true_value)
-
-    @property
     def known_truth(self) -> bool:
         """Whether the true value is stated, or does not matter."""
         return not self.goal.depends_on_truth or self.true_value is not None
@@ -402,11 +434,9 @@ class Attack:
     @property
     def states_truth(self) -> bool:
         """Whether P(goal) before the release is one number: all true values are stated, and there is a prior."""
-        if self.several is not None:
-            return self.several.truth is not None and isinstance(
-                self._declared, type(self.several)
-            )
-        return self.known_truth and not lacks_prior(self.attribute.prior)
+        if self._declared._any_prior is not None:
+            return False
+        return self.known_truth if self.several is None else self.several.truth is not None
 
     @property
     def true_value(self) -> Any:
@@ -414,30 +444,21 @@ class Attack:
         return (self.at or {}).get(self.goal.attributes[0].name)
 
     @cached_property
-    def _known_belief(self) -> Belief:
+    def _belief(self) -> Belief:
+        """The goal's prior and gains at the stated true value."""
         return belief_of(self.attribute, self.goal, self.true_value)
-
-    def _belief(self, asked: str) -> Belief:
-        if lacks_prior(self.attribute.prior):
-            raise ParameterError(
-                asked,
-                self.attribute.prior,
-                "is undefined without a prior",
-                "ask for the advantage",
-            )
-        if not self.known_truth:
-            raise ParameterError(
-                asked,
-                None,
-                "depends on the true value",
-                "give at={…}, or ask for the advantage",
-            )
-        return self._known_belief
 
     @cached_property
     def _worst_truth(self) -> WorstTruth:
         """All true values of the goal's attribute."""
         return WorstTruth(self.attribute, self.goal)
+
+    @cached_property
+    def _engine(self) -> JointAnswers | LeftOpen | None:
+        """Who answers for a prior that is trusted; None for one attribute whose true value is stated."""
+        if self.several is not None:
+            return self.several
+        return None if self.known_truth else LeftOpen(self._worst_truth)
 
     def worst(self, epsilon: float, direction: Direction) -> Bracket:
         """What no true value of one attribute exceeds at one ε, in one direction."""
@@ -454,3 +475,49 @@ def _truths(goal: Goal) -> list[Attribute]:
     if isinstance(goal, Compound):
         return [a for part in goal.parts for a in _truths(part)]
     return list(goal.attributes) if goal.depends_on_truth else []
+
+
+def cumulative_advantage(
+    attack: Attack, guarantees: Sequence[Metric], *, both: bool = False
+) -> list[Bracket]:
+    """The attacker's advantage after the first, the first two, … of a list of releases.
+
+    Each guarantee is the metric that one release promises for the attribute: ε·d, or D/b for noise of scale b. The
+    answers hold for all mechanisms with these guarantees, also if later releases are chosen after earlier ones.
+
+    >>> from guessproof.world import Absolute, normal, within
+    >>> alice = Attack(within(Attribute("time", prior=normal(20, 6.28)), 2), at={"time": 20})
+    >>> [round(b.bound, 4) for b in cumulative_advantage(alice, [0.05 * Absolute(), 0.05 * Absolute()])]
+    [0.0506, 0.1012]
+    """
+    if not guarantees or not all(isinstance(g, Metric) for g in guarantees):
+        raise ParameterError(
+            "guarantees", guarantees, "is not a list of metrics", "write [0.1 * Absolute(), …]"
+        )
+    goal = attack.goal
+    if len(goal.attributes) > 1:
+        raise ParameterError(
+            "goal", goal, "speaks of several attributes", "ask one attribute at a time"
+        )
+    if goal.attribute.scale != 1.0:
+        raise ParameterError(
+            "scale",
+            goal.attribute.scale,
+            "has no meaning beside guarantees",
+            "put it into them: Absolute(scale=…)",
+        )
+    answers: list[Bracket] = []
+    for count in range(1, len(guarantees) + 1):
+        metric = Sum(tuple(guarantees[:count])) if count > 1 else guarantees[0]
+        about = _about(goal, replace(goal.attribute, metric=metric))
+        answers.append(replace(attack, goal=about).advantage(epsilon=1.0, both=both))
+    return answers
+
+
+def _about(goal: Goal, attribute: Attribute) -> Goal:
+    """The same goal about another attribute."""
+    if isinstance(goal, Not):
+        return Not(_about(goal.part, attribute))
+    if isinstance(goal, Compound):
+        return replace(goal, parts=tuple(_about(part, attribute) for part in goal.parts))
+    return replace(goal, attribute=attribute)  # pyright: ignore[reportCallIssue, reportUnknownVariableType, reportArgumentType]

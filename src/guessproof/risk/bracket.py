@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 import numpy as np
 
 from guessproof.errors import NotCertifiedError, ParameterError
-from guessproof.world.checks import Array, positive
+from guessproof.world.checks import Array, floats, positive
 
 if TYPE_CHECKING:
     from guessproof.risk.certify import Certificate
@@ -48,10 +48,7 @@ class Bracket:
     @classmethod
     def meet(cls, attack: Any, bound: Any, how: str, **more: Any) -> Bracket:
         """A bracket whose status follows from how close the two numbers are."""
-        attack, bound = (
-            np.asarray(attack, dtype=np.float64),
-            np.asarray(bound, dtype=np.float64),
-        )
+        attack, bound = floats(attack), floats(bound)
         size = np.maximum(np.abs(attack), np.abs(bound))
         exact = bool(np.all(np.abs(attack - bound) <= EXACT_WITHIN * size + 1e-300))
         return cls(_plain(attack), _plain(bound), "exact" if exact else "proven", how, **more)
@@ -59,7 +56,7 @@ class Bracket:
     @property
     def width(self) -> Number:
         """How far bound and attack are apart."""
-        return _plain(np.abs(np.asarray(self.bound) - np.asarray(self.attack)))
+        return _plain(np.abs(np.subtract(self.bound, self.attack)))
 
     def certificate(self) -> Certificate | tuple[Certificate, ...]:
         """Return what proves the posterior behind this bound to `risk.certify`, which trusts no solver.
@@ -74,14 +71,8 @@ class Bracket:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain numbers and lists, ready for JSON."""
-        return {
-            "attack": _listed(self.attack),
-            "bound": _listed(self.bound),
-            "status": self.status,
-            "how": self.how,
-            "worst_at": _listed(self.worst_at),
-            "worst_prior": _listed(self.worst_prior),
-        }
+        names = "attack", "bound", "status", "how", "worst_at", "worst_prior"
+        return {name: _listed(getattr(self, name)) for name in names}
 
     def __float__(self) -> float:
         """What no attacker exceeds: the side that is safe to compute with."""
@@ -106,21 +97,11 @@ class Bracket:
 
     def _repr_html_(self) -> str:
         rows = [
-            ("attack", _shown(self.attack)),
-            ("bound", _shown(self.bound)),
-            ("status", self.status),
+            f"<tr><th style='text-align:left'>{name}</th><td>{escape(_shown(value))}</td></tr>"
+            for name, value in self.to_dict().items()
+            if value is not None
         ]
-        if self.worst_at is not None:
-            rows += [
-                ("worst at", _shown(self.worst_at)),
-                ("its prior", _shown(self.worst_prior)),
-            ]
-        rows.append(("how", self.how))
-        body = "".join(
-            f"<tr><th style='text-align:left'>{k}</th><td>{escape(str(v))}</td></tr>"
-            for k, v in rows
-        )
-        return f"<table>{body}</table>"
+        return f"<table>{''.join(rows)}</table>"
 
 
 @dataclass(frozen=True)
@@ -168,11 +149,10 @@ def without_time_limit(method: Callable[P, R]) -> Callable[P, R]:
     @wraps(method)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         if "time_limit" in kwargs:
-            problem = "is not taken: an answer must not depend on how fast a machine is"
             raise ParameterError(
                 "time_limit",
                 kwargs["time_limit"],
-                problem,
+                "is not taken: an answer must not depend on how fast a machine is",
                 "give tolerance=, the width in odds",
             )
         return method(*args, **kwargs)
@@ -207,7 +187,7 @@ def width_in_odds(attack: float, bound: float) -> float:
 
 
 def _plain(value: Any) -> Number:
-    array = np.asarray(value, dtype=np.float64)
+    array = floats(value)
     return float(array) if array.ndim == 0 else array
 
 
@@ -223,11 +203,9 @@ def _shown(value: Any) -> str:
 
 def joined(brackets: list[Bracket], side: str = "upper") -> Bracket:
     """The most exposed of several alternatives, each protected on its own."""
-    pick: Any = np.maximum if side == "upper" else np.minimum
-    attack, bound = (
-        pick.reduce([np.asarray(getattr(b, name)) for b in brackets])
-        for name in ("attack", "bound")
-    )
+    pick = np.max if side == "upper" else np.min
+    ends: Any = [(b.attack, b.bound) for b in brackets]
+    attack, bound = pick(ends, axis=0)
     return Bracket.meet(attack, bound, "each alternative on its own: the most exposed")
 
 

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import GoalError, InfeasibleError, NotCertifiedError, ParameterError
 from guessproof.risk.bracket import Bracket
-from guessproof.world.checks import LARGEST, Array, real
+from guessproof.world.checks import LARGEST, Array, floats, quiet, real
 from guessproof.world.line import expit
 
 RELATIVE = 1e-11  # how close to the true root the answer is driven
+ROUNDING = 1e-15  # of a bound, relative: one that does not rise may be at the limit itself
 BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
 LARGEST_EPSILON = 1e100  # a limit that holds even here is one that nothing can break
 LEAST_EPSILON = (
@@ -32,10 +33,7 @@ FIRST_STEP = 4.0  # of ln epsilon while only one side of the limit is known; dou
 OVERSHOOT = 1.05  # so that the limit then lies between two values
 MOST_LOG = 750.0  # of a ratio of floating-point numbers
 COSTLY = 1e-4  # relative: who asks for no more gets an epsilon at which the limit is predicted to be reached
-POWER, POWERS = (
-    0.8,
-    (0.2, 5.0),
-)  # of epsilon in a bound: before two values tell, and what they may say
+POWER = 0.8  # of epsilon in a bound, until two values say more
 SHY = 0.1  # how far below the limit the search stays, as a share of how close the answer is wanted
 
 Gain = Callable[[Array], tuple[Array, Array]]
@@ -93,14 +91,11 @@ def advantage_of(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
     >>> float(advantage_of(np.log(0.25), np.log(0.75), np.log(3)).round(12))
     0.25
     """
-    p, q, size = np.exp(log_p), np.exp(log_q), np.abs(np.asarray(gain, dtype=np.float64))
-    rise = -np.expm1(-size)
-    with np.errstate(
-        invalid="ignore"
-    ):  # p/(p + q·e^{−|gain|}), and the same with p and q exchanged
-        up = q * rise * expit(np.subtract(log_p, log_q) + size)
-        down = -p * rise * expit(np.subtract(log_q, log_p) + size)
-    return np.where(np.asarray(gain) >= 0, up, down)
+    size, up = np.abs(gain), np.greater_equal(gain, 0)
+    with quiet():  # p/(p + q·e^{−|gain|}), and of a fall the same with p and q exchanged
+        odds = np.where(up, np.subtract(log_p, log_q), np.subtract(log_q, log_p))
+        moved = -np.expm1(-size) * np.exp(np.where(up, log_q, log_p)) * expit(odds + size)
+    return np.where(up, moved, -moved)
 
 
 def gain_of_advantage(log_p: ArrayLike, log_q: ArrayLike, advantage: ArrayLike) -> Array:
@@ -109,27 +104,25 @@ def gain_of_advantage(log_p: ArrayLike, log_q: ArrayLike, advantage: ArrayLike) 
     >>> float(np.exp(gain_of_advantage(np.log(0.25), np.log(0.75), 0.25)).round(12))
     3.0
     """
-    p, q, rise = np.exp(log_p), np.exp(log_q), np.asarray(advantage, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = np.log1p(rise / p) - np.log1p(-np.minimum(rise / q, 1.0))
-    return np.where(rise >= q, np.inf, gain)
+    p, q, rise = np.exp(log_p), np.exp(log_q), floats(advantage)
+    with quiet():
+        return np.log1p(rise / p) - np.log1p(-np.minimum(rise / q, 1.0))
 
 
 def posterior_bracket(belief: Belief, epsilon: Array, side: str) -> Bracket:
     """The largest or smallest belief at each ε."""
     if side not in ("upper", "lower"):
         raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
-    attack, bound = belief.gain(epsilon if side == "upper" else -epsilon)
-    attack, bound = (posterior_of(belief.log_p, belief.log_q, g) for g in (attack, bound))
+    gains = np.stack(belief.gain(epsilon if side == "upper" else -epsilon))
+    attack, bound = posterior_of(belief.log_p, belief.log_q, gains)
     return Bracket.meet(attack, bound, belief.how)
 
 
 def advantage_bracket(belief: Belief, epsilon: Array, both: bool) -> Bracket:
     """How far the belief can rise, or with both=True move either way."""
-    attack, bound = (advantage_of(belief.log_p, belief.log_q, g) for g in belief.gain(epsilon))
-    if both:
-        down = [-advantage_of(belief.log_p, belief.log_q, g) for g in belief.gain(-epsilon)]
-        attack, bound = np.maximum(attack, down[0]), np.maximum(bound, down[1])
+    sides = [belief, belief.turned] if both else [belief]
+    moves = [advantage_of(s.log_p, s.log_q, np.stack(s.gain(epsilon))) for s in sides]
+    attack, bound = np.max(moves, axis=0)
     return Bracket.meet(attack, bound, belief.how)
 
 
@@ -143,28 +136,23 @@ def safe_epsilon(
 ) -> Any:
     """The largest ε at which every limit is proven to hold; `start` is where the search begins."""
     advantage, posterior = checked_limits(advantage, posterior)
-    answers: list[Array] = []
+    log_p, log_q = belief.log_p, belief.log_q
+    found: list[Array] = []
     if posterior is not None:
-        log_prior_odds = belief.log_p - belief.log_q
-        with np.errstate(divide="ignore"):
-            limit = np.log(posterior) - np.log1p(-posterior) - log_prior_odds
+        with quiet():
+            limit = np.log(posterior) - np.log1p(-posterior) - (log_p - log_q)
         if np.any(limit < -1e-12):
             raise InfeasibleError(
-                f"posterior: the belief is {float(np.max(np.exp(belief.log_p))):.6g} before any release, above the "
+                f"posterior: the belief is {float(np.max(np.exp(log_p))):.6g} before any release, above the "
                 f"limit {float(np.min(posterior)):.6g}; allow a higher belief or a narrower goal"
             )
-        answers.append(_invert(belief, +1, np.maximum(limit, 0.0), start))
+        found.append(_invert(belief, np.maximum(limit, 0.0), start))
     if advantage is not None:
-        answers.append(
-            _invert(belief, +1, gain_of_advantage(belief.log_p, belief.log_q, advantage), start)
-        )
+        found.append(_invert(belief, gain_of_advantage(log_p, log_q, advantage), start))
         if both:
-            answers.append(
-                _invert(
-                    belief, -1, gain_of_advantage(belief.log_q, belief.log_p, advantage), start
-                )
-            )
-    return least_of(answers)
+            limit = gain_of_advantage(log_q, log_p, advantage)
+            found.append(_invert(belief.turned, limit, start))
+    return least_of(found)
 
 
 def least_of(found: Sequence[Any]) -> Any:
@@ -173,14 +161,10 @@ def least_of(found: Sequence[Any]) -> Any:
     return float(least) if least.ndim == 0 else least
 
 
-def _invert(belief: Belief, sign: int, limit: Array, start: float) -> Array:
-    shape = np.broadcast_shapes(np.shape(limit), np.shape(belief.log_p))
-
-    def bound(epsilon: Array) -> Array:
-        return sign * belief.gain(sign * epsilon)[1]
-
+def _invert(belief: Belief, limit: Array, start: float) -> Array:
+    limit = np.broadcast_to(limit, np.broadcast_shapes(limit.shape, belief.log_p.shape))
     return largest_epsilon(
-        bound, np.broadcast_to(limit, shape), start=start, relative=belief.relative
+        lambda epsilon: belief.gain(epsilon)[1], limit, start=start, relative=belief.relative
     )
 
 
@@ -234,18 +218,15 @@ def checked_limits(advantage: Any, posterior: Any) -> tuple[Array | None, Array 
 
 
 def _array(field: str, value: Any) -> Array:
+    problem, remedy = "is not a number", "give a number or an array of numbers"
     if isinstance(value, (bool, str, bytes)):
-        raise ParameterError(
-            field, value, "is not a number", "give a number or an array of numbers"
-        )
+        raise ParameterError(field, value, problem, remedy)
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = floats(value)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(
-            field, value, "is not a number", "give a number or an array of numbers"
-        ) from None
+        raise ParameterError(field, value, problem, remedy) from None
     if np.any(np.isnan(array)):
-        raise ParameterError(field, value, "is not a number", "give a number, not NaN")
+        raise ParameterError(field, value, problem, "give a number, not NaN")
     return array
 
 
@@ -259,63 +240,49 @@ def largest_epsilon(
     """The largest ε with bound(ε) ≤ limit, elementwise, never above the true one; inf if nothing breaks it.
 
     `bound` rises from 0 in ε; it is called with arrays of the limit's shape. Over short ranges it is about a power of
-    ε, so the search (Chandrupatla 1997) is one on logarithms; it ends on the side that keeps the limit.
+    ε, so the search is one on logarithms: a secant between both sides of the limit, and the middle where the last look
+    came less than twice as close. It ends on the side that keeps the limit.
 
     >>> largest_epsilon(lambda e: 2 * e, np.array([1.0, 3.0])).round(9)
     array([0.5, 1.5])
     """
-    limit = np.asarray(limit, dtype=np.float64)
-    ends = math.log(LEAST_EPSILON), math.log(LARGEST_EPSILON)
-    # x = ln ε: the last one, one on the other side of the limit, and the one before; NaN where there is none yet.
-    a, b, c, fa, fb, fc = np.full((6, *limit.shape), np.nan)
-    below = np.zeros(limit.shape, dtype=np.bool_)
-    x, step = np.full(limit.shape, math.log(start)), np.full(limit.shape, FIRST_STEP)
-    todo = (limit > 0) & np.isfinite(limit)
-    costly = relative >= COSTLY
+    limit = floats(limit)
+    todo = (limit > 0) & (limit < np.inf)
+    aim = np.where(todo, limit, 1.0) * (1 + ROUNDING)
+    least, most = math.log(LEAST_EPSILON), math.log(LARGEST_EPSILON)
+    shy = SHY * relative if relative >= COSTLY else 0.0
+    x, step, last = np.full(limit.shape, math.log(start)), FIRST_STEP, np.inf
+    # ln ε on either side of the limit, with ln(bound/limit) there: NaN where there is none yet.
+    low, f_low, high, f_high = np.full((4, *limit.shape), np.nan)
+    was_kept = np.zeros(limit.shape, dtype=np.bool_)
     for _ in range(ROUNDS):
-        with np.errstate(all="ignore"):
-            value = np.asarray(bound(np.where(todo, np.exp(x), start)))
-            f, kept = np.clip(np.log(value / limit), -MOST_LOG, MOST_LOG), value <= limit
-            same = kept == below
-            c, fc = np.where(todo, [np.where(same, a, b), np.where(same, fa, fb)], [c, fc])
-            b, fb = np.where(todo & ~same, [a, fa], [b, fb])
-            a, fa, below = (
-                np.where(todo, x, a),
-                np.where(todo, f, fa),
-                np.where(todo, kept, below),
-            )
-            closed, width = np.isfinite(b), np.abs(b - a)
-            t = _next_share(a, b, c, fa, fb, fc)
-            todo &= ~(
-                (width <= relative) | (below & (a >= ends[1])) | (~below & (a <= ends[0]))
-            )
-            if costly:
-                todo &= ~(below & (t * width <= 2 * SHY * relative))
+        with quiet():
+            value = bound(np.exp(x))
+            f, kept = np.clip(np.log(value / aim), -MOST_LOG, MOST_LOG), value <= aim
+            # Of the other end less counts each time that it stays (Anderson and Björck 1973).
+            less = 1 - f / np.where(kept, f_low, f_high)
+            less = np.where(less > 0, less, 0.5)
+            less = np.where(kept == was_kept, less, 1.0)
+            f_low, f_high = np.where(kept, f, f_low * less), np.where(kept, f_high * less, f)
+            low, high, was_kept = np.where(kept, x, low), np.where(kept, high, x), kept
+            width, share = high - low, f_low / (f_low - f_high)
+            closed = np.isfinite(width)
+            is_quick, last = np.abs(f) < last / 2, np.where(closed, np.abs(f), np.inf)
+            todo = todo & ~((width <= relative) | (low >= most) | (high <= least))
+            todo &= ~(kept & (share * width < 2 * shy))
             if not todo.any():
                 break
-            least = np.minimum(0.25 * relative / width, 0.5)
-            near = (
-                a + np.clip(t, least, 1 - least) * (b - a) - (SHY * relative if costly else 0.0)
-            )
-            slope = np.clip(np.nan_to_num((fa - fc) / (a - c), nan=POWER), *POWERS)
-            away = np.where(below, 1.0, -1.0) * np.clip(
-                np.abs(fa) / slope * OVERSHOOT, 0.01 * step, step
-            )
-            x = np.where(closed, near, np.clip(a + away, *ends))
+            share = np.where(is_quick & np.isfinite(share), share - shy / width, 0.5)
+            edge = np.minimum(0.25 * relative / width, 0.5)
+            inside = low + np.clip(share, edge, 1 - edge) * width
+            away = np.clip(np.abs(f) / POWER * OVERSHOOT, 0.01 * step, step)
+            outside = np.clip(x + np.where(kept, away, -away), least, most)
+            x = np.where(todo, np.where(closed, inside, outside), x)
             step = 2 * step
     else:
         raise NotCertifiedError(
             "the search for the largest epsilon did not end; please report the question"
         )
-    low = np.where(below, a, b)
-    epsilon = np.where(np.isfinite(limit) & (low < ends[1]), np.exp(low) * (1 - BACK), np.inf)
-    return np.where((limit > 0) & ~((limit < np.inf) & np.isnan(low)), epsilon, 0.0)
-
-
-def _next_share(a: Array, b: Array, c: Array, fa: Array, fb: Array, fc: Array) -> Array:
-    """Where between a and b to look next: inverse quadratic where that is safe, straight from two values at first."""
-    xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
-    safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
-    t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-    t = np.where(safe, t, np.where(np.isnan(c), fa / (fa - fb), 0.5))
-    return np.where(np.isfinite(t), t, 0.5)
+    epsilon = np.where(low < most, np.exp(low) * (1 - BACK), np.inf)
+    epsilon = np.where((limit > 0) & ~np.isnan(low), epsilon, 0.0)
+    return np.where(limit == np.inf, np.inf, epsilon)

@@ -152,9 +152,8 @@ class Attribute(Arithmetic):
     def range(self) -> Pair:
         """Which true values are possible: the prior's support within the bounds; beside a sample the bounds."""
         prior = self.prior
-        low, high = (
-            prior.support if isinstance(prior, (Finite, LinePrior)) else (prior.low, prior.high)
-        )
+        known = isinstance(prior, (Finite, LinePrior))
+        low, high = prior.support if known else (prior.low, prior.high)
         if self.bounds is None:
             return low, high
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
@@ -162,11 +161,8 @@ class Attribute(Arithmetic):
             raise ParameterError(
                 "bounds", self.bounds, "the prior has no probability there", "widen the bounds"
             )
-        return (
-            self.bounds
-            if isinstance(prior, Finite) and prior.between is not None
-            else (low, high)
-        )
+        beside_sample = isinstance(prior, Finite) and prior.between is not None
+        return self.bounds if beside_sample else (low, high)
 
     def check_true(self, value: Any, field: str = "at") -> None:
         """Refuse a true value that a finite prior rules out; between those of a sample every number is possible."""
@@ -174,11 +170,12 @@ class Attribute(Arithmetic):
         if self.prior.between is not None and is_number(value) and math.isfinite(value):
             low, high = self.range
             if not low <= value <= high:
-                problem, remedy = (
+                raise TrueValueError(
+                    field,
+                    value,
                     "lies outside the sample and the bounds",
                     f"give a value in {low:g} … {high:g}",
                 )
-                raise TrueValueError(field, value, problem, remedy)
         else:
             self.prior.index(value, field)
 
@@ -186,9 +183,11 @@ class Attribute(Arithmetic):
         prior, metric = self.prior, self.distance
         if not isinstance(prior, Finite):
             if isinstance(metric, Matrix) and not getattr(prior, "values", ()):
-                remedy = "use categorical({…})"
                 raise MetricError(
-                    "metric", metric, "a table of distances needs a finite prior", remedy
+                    "metric",
+                    metric,
+                    "a table of distances needs a finite prior",
+                    "use categorical({…})",
                 )
         elif isinstance(metric, Matrix) or not (prior.is_line or isinstance(metric, Discrete)):
             values = np.empty(len(prior.values), dtype=object)
@@ -196,9 +195,11 @@ class Attribute(Arithmetic):
             try:
                 metric.distance(values, values)
             except (TypeError, ValueError, MetricError):
-                remedy = "use Discrete(), or a Matrix that names them all"
                 raise MetricError(
-                    "metric", metric, "does not know the prior's values", remedy
+                    "metric",
+                    metric,
+                    "does not know the prior's values",
+                    "use Discrete(), or a Matrix that names them all",
                 ) from None
 
 
@@ -230,27 +231,22 @@ def conditioned(
 
 def _narrowed(attribute: Attribute, before: Any, known: Any) -> Attribute:
     """Beside a sample, people's own values range as far as it did before, within what is known of this attribute."""
-    prior, bounds = attribute.prior, attribute.bounds
-    if (
-        not isinstance(before, Finite)
-        or before.between is None
-        or not isinstance(prior, Finite)
-    ):
+    between, bounds, prior = getattr(before, "between", None), attribute.bounds, attribute.prior
+    if between is None or not isinstance(prior, Finite):
         return attribute
-    if known is None:
-        return replace(attribute, prior=replace(prior, between=before.between))
-    if not is_pair(known):
-        return replace(attribute, prior=replace(prior, between=None))
-    if bounds is not None:
-        low, high = max(bounds[0], float(known[0])), min(bounds[1], float(known[1]))
-        if not low < high:
-            raise KnowledgeError(
-                "knows", known, "lies outside the bounds", f"widen it, or the bounds {bounds}"
-            )
-        bounds = low, high
-    return replace(
-        attribute, prior=replace(prior, between=before.between_given(*known)), bounds=bounds
-    )
+    if known is not None:
+        between = before.between_given(*known) if is_pair(known) else None
+        if between is not None and bounds is not None:
+            low, high = max(bounds[0], float(known[0])), min(bounds[1], float(known[1]))
+            if not low < high:
+                raise KnowledgeError(
+                    "knows",
+                    known,
+                    "lies outside the bounds",
+                    f"widen it, or the bounds {bounds}",
+                )
+            bounds = low, high
+    return replace(attribute, prior=replace(prior, between=between), bounds=bounds)
 
 
 def is_pair(known: Any) -> bool:
@@ -258,14 +254,18 @@ def is_pair(known: Any) -> bool:
     return isinstance(known, (tuple, list)) and len(known) == 2
 
 
+def conditioned_prior(prior: Any, known: Any) -> Any:
+    """A prior given an interval or a set of values."""
+    return prior.given(*known) if is_pair(known) else prior.given(known)
+
+
 def _given(attribute: Attribute, known: Any) -> Any:
-    prior = attribute.prior
-    if not isinstance(prior, (Finite, LinePrior)):
+    if not isinstance(attribute.prior, (Finite, LinePrior)):
         raise KnowledgeError(
             "knows", known, "an unknown prior cannot be conditioned", "narrow its range instead"
         )
     try:
-        return prior.given(*known) if is_pair(known) else prior.given(known)
+        return conditioned_prior(attribute.prior, known)
     except KnowledgeError as error:  # say which attribute's
         raise KnowledgeError(
             f"knows[{attribute.name!r}]", known, error.problem, error.remedy

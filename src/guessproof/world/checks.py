@@ -151,13 +151,20 @@ def weights(field: str, values: Any, *, counts: bool = False) -> Array:
     if abs(total - 1) > 1e-9 and not (
         counts and 1 < total < np.inf and np.all(array == np.floor(array))
     ):
-        remedy = (
+        raise PriorError(
+            field,
+            values,
+            f"the weights sum to {total:.12g}",
             "make them sum to 1, or give whole numbers as counts"
             if counts
-            else "make them sum to 1"
+            else "make them sum to 1",
         )
-        raise PriorError(field, values, f"the weights sum to {total:.12g}", remedy)
     return array / total
+
+
+def scaled(values: Any, factor: float, middle: float) -> Floats:
+    """Numbers further from a middle (factor > 1), or closer to it."""
+    return tuple((middle + factor * (floats(values) - middle)).tolist())
 
 
 def frozen(array: Array) -> Array:

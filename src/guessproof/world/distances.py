@@ -10,8 +10,7 @@ for which risk has exact answers.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -69,15 +68,10 @@ class LineForm:
     @cached_property
     def _segments(self) -> tuple[Array, Array, Array]:
         """A point of each segment, ψ there from inside, and the slope."""
-        cuts, slopes = np.asarray(self.cuts), np.asarray(self.slopes)
-        rises = (
-            np.append(0.0, slopes[1:-1] * np.diff(cuts)) if self.cuts else cuts
-        ) + self.jumps
-        return (
-            np.append(cuts[:1] if self.cuts else 0.0, cuts),
-            np.append(0.0, np.cumsum(rises)),
-            slopes,
-        )
+        cuts, slopes = floats(self.cuts), floats(self.slopes)
+        first = self.cuts[0] if self.cuts else 0.0
+        rises = slopes[:-1] * np.diff(cuts, prepend=first) + self.jumps
+        return np.append(first, cuts), np.append(0.0, np.cumsum(rises)), slopes
 
     def psi(self, x: ArrayLike) -> Array:
         """ψ(x), zero at the first cut (or at 0 for a straight line)."""
@@ -88,11 +82,10 @@ class LineForm:
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The distance between two values."""
-        if self.is_straight:
-            slope = self.slopes[0]
-            away = slope * np.abs(np.subtract(x, y)) if slope else 0.0  # also at infinity
-        else:
+        with quiet():  # of two values at one infinity
             away = np.abs(self.psi(x) - self.psi(y))
+            if self.is_straight and self.slopes[0]:  # nothing cancels
+                away = self.slopes[0] * np.abs(np.subtract(x, y))
         return np.minimum(away, self.cap) + self.step * np.not_equal(x, y)
 
     def slope_at(self, x: float) -> float:
@@ -105,41 +98,16 @@ class LineForm:
 
     def times(self, factor: float) -> LineForm:
         """The same distance, multiplied."""
-        slopes, jumps = (
-            tuple(factor * rate for rate in rates) for rates in (self.slopes, self.jumps)
-        )
-        return LineForm(
-            self.cuts,
-            slopes,
-            jumps,
-            factor * self.step,
-            factor * self.cap if factor else np.inf,
-        )
+        slopes = tuple(factor * slope for slope in self.slopes)
+        jumps = tuple(factor * jump for jump in self.jumps)
+        cap = factor * self.cap if factor else np.inf
+        return LineForm(self.cuts, slopes, jumps, factor * self.step, cap)
 
     def plus(self, other: LineForm) -> LineForm | None:
         """The sum of two distances, or None where it leaves this form."""
         if min(self.cap, other.cap) < np.inf and not (self.is_flat or other.is_flat):
             return None
-        return self._joined(other, sum)
-
-    def below(self, other: LineForm) -> LineForm:
-        """The largest metric below two of them without a step: every hop may follow either."""
-        return self._joined(other, min)
-
-    def _joined(self, other: LineForm, of: Callable[[list[float]], float]) -> LineForm:
-        """Combine the two slopes of each segment, the two jumps at each cut, and the steps."""
-        cuts = tuple(sorted({*self.cuts, *other.cuts}))
-        slopes = [
-            of([form.slope_at(start) for form in (self, other)]) for start in (-np.inf, *cuts)
-        ]
-        jumps = [of([form.jump_at(cut) for form in (self, other)]) for cut in cuts]
-        return LineForm(
-            cuts,
-            tuple(slopes),
-            tuple(jumps),
-            of([self.step, other.step]),
-            min(self.cap, other.cap),
-        )
+        return _joined([self, other], sum)
 
     def capped(self, cap: float) -> LineForm:
         """The smaller of this distance and a constant for any two different values."""
@@ -157,8 +125,19 @@ class LineForm:
         return np.clip(np.where(np.isnan(found), np.inf, found), ends[i], ends[i + 1])
 
 
+def _joined(forms: Sequence[LineForm], of: Callable[[list[float]], float]) -> LineForm:
+    """Combine the slopes of each segment, the jumps at each cut, and the steps."""
+    cuts = sorted({cut for form in forms for cut in form.cuts})
+    slopes = [of([form.slope_at(start) for form in forms]) for start in (-np.inf, *cuts)]
+    jumps = [of([form.jump_at(cut) for form in forms]) for cut in cuts]
+    step, cap = of([form.step for form in forms]), min(form.cap for form in forms)
+    return LineForm(tuple(cuts), tuple(slopes), tuple(jumps), step, cap)
+
+
 class Metric:
     """A distance between two possible values: one with a line form, or one that overrides what follows."""
+
+    line_form: LineForm | None = None  # this distance in the form that has exact answers
 
     @property
     def _inner(self) -> tuple[Metric, ...]:
@@ -166,11 +145,6 @@ class Metric:
         return getattr(self, "parts", ()) or tuple(
             field for field in vars(self).values() if isinstance(field, Metric)
         )
-
-    @property
-    def line_form(self) -> LineForm | None:
-        """This distance in the form that has exact answers, if it has it."""
-        return None
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         """The distance between values (numbers, or categories for a matrix)."""
@@ -245,20 +219,15 @@ class Absolute(Metric):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        positive(MetricError, "scale", self.scale)
-
-    @property
-    def line_form(self) -> LineForm:
-        return LineForm(slopes=(1 / self.scale,))
+        scale = positive(MetricError, "scale", self.scale)
+        vars(self).update(line_form=LineForm(slopes=(1 / scale,)))
 
 
 @dataclass(frozen=True)
 class Discrete(Metric):
     """1 between any two different values: ordinary differential privacy for one attribute."""
 
-    @property
-    def line_form(self) -> LineForm:
-        return LineForm(step=1.0)
+    line_form = LineForm(step=1.0)
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return floats(np.asarray(x) != np.asarray(y))
@@ -273,13 +242,12 @@ class Clamped(Metric):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        for end in ordered(MetricError, "low, high", self.low, self.high):
+        ends = self.low, self.high
+        ordered(MetricError, "low, high", *ends)
+        for end in ends:
             real(MetricError, "low, high", end)
-        positive(MetricError, "scale", self.scale)
-
-    @property
-    def line_form(self) -> LineForm:
-        return LineForm((self.low, self.high), (0.0, 1 / self.scale, 0.0), (0.0, 0.0))
+        slope = 1 / positive(MetricError, "scale", self.scale)
+        vars(self).update(line_form=LineForm(ends, (0.0, slope, 0.0), (0.0, 0.0)))
 
 
 class _Listed(Metric):
@@ -309,12 +277,8 @@ class Threshold(_Listed):
         found = tuple(sorted(real(MetricError, "cut", c) for c in cuts))
         if not cuts or len(set(found)) < len(cuts):
             raise MetricError("cuts", cuts, "are missing or repeated", "give different numbers")
-        self.listed = found
-
-    @property
-    def line_form(self) -> LineForm:
-        count = len(self.listed)
-        return LineForm(self.listed, (0.0,) * (count + 1), (1.0,) * count)
+        self.listed, zeros = found, (0.0,) * (len(cuts) + 1)
+        self.line_form = LineForm(found, zeros, (1.0,) * len(cuts))
 
 
 class Outcome(_Listed):
@@ -333,9 +297,7 @@ class Outcome(_Listed):
     def inside(self, x: ArrayLike) -> Array:
         """1 where x is in the union."""
         x = floats(x)
-        return np.any([(x >= a) & (x <= b) for a, b in self.intervals], axis=0).astype(
-            np.float64
-        )
+        return floats(np.any([(x >= a) & (x <= b) for a, b in self.intervals], axis=0))
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return np.abs(self.inside(x) - self.inside(y))
@@ -391,30 +353,18 @@ def check_matrix(distances: Any, size: int) -> Array:
     try:
         table = floats(distances)
     except (TypeError, ValueError):
-        raise MetricError(
-            "distance", distances, "is not a table of numbers", "give a square table"
-        ) from None
+        table = floats([])
     if table.shape != (size, size):
-        raise MetricError(
-            "distance",
-            table.shape,
-            f"is not a table of {size} × {size}",
-            "give one row per value",
-        )
-    if not np.all(table >= 0):
-        raise MetricError(
-            "distance",
-            distances,
-            "holds a NaN or a negative number",
-            "give distances of 0 or more",
-        )
-    if np.any(np.diag(table) != 0):
-        raise MetricError(
-            "distance", distances, "a value is away from itself", "put 0 on the diagonal"
-        )
-    if not np.allclose(table, table.T, rtol=TRIANGLE_ROUNDING, atol=TRIANGLE_ROUNDING):
-        raise MetricError("distance", distances, "is not symmetric", "make d(x, y) = d(y, x)")
-    return table
+        problem, remedy = f"is not a table of {size} × {size} numbers", "give one row per value"
+    elif not np.all(table >= 0):
+        problem, remedy = "holds a NaN or a negative number", "give distances of 0 or more"
+    elif np.any(np.diag(table) != 0):
+        problem, remedy = "a value is away from itself", "put 0 on the diagonal"
+    elif not np.allclose(table, table.T, rtol=TRIANGLE_ROUNDING, atol=TRIANGLE_ROUNDING):
+        problem, remedy = "is not symmetric", "make d(x, y) = d(y, x)"
+    else:
+        return table
+    raise MetricError("distance", distances, problem, remedy)
 
 
 @dataclass(frozen=True)
@@ -423,8 +373,8 @@ class Sum(Metric):
 
     parts: tuple[Metric, ...]
 
-    @property
-    def line_form(self) -> LineForm | None:
+    @cached_property
+    def line_form(self) -> LineForm | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         total: LineForm | None = LineForm()
         for part in self.parts:
             form = part.line_form
@@ -451,8 +401,8 @@ class Multiple(Metric):
                 "give a factor of 0 or more",
             )
 
-    @property
-    def line_form(self) -> LineForm | None:
+    @cached_property
+    def line_form(self) -> LineForm | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         form = self.metric.line_form
         return form and form.times(self.factor)
 
@@ -472,8 +422,8 @@ class Capped(Metric):
     metric: Metric
     cap: float
 
-    @property
-    def line_form(self) -> LineForm | None:
+    @cached_property
+    def line_form(self) -> LineForm | None:  # pyright: ignore[reportIncompatibleVariableOverride]
         form = self.metric.line_form
         return form and form.capped(self.cap)
 
@@ -500,11 +450,16 @@ def minimum(*metrics: Metric | float) -> Metric:
             "of fewer than two",
             "give at least two metrics or a metric and a cap",
         )
-    caps = [positive(MetricError, "cap", m) for m in metrics if not isinstance(m, Metric)]
-    given = [m for m in metrics if isinstance(m, Metric)]
-    flat = [m for m in given if (form := m.line_form) and form.is_flat]
-    caps += [form.step for m in flat if (form := m.line_form)]
-    rest = [m for m in given if m not in flat]
+    caps: list[float] = []
+    rest: list[Metric] = []
+    for metric in metrics:
+        form = metric.line_form if isinstance(metric, Metric) else None
+        if not isinstance(metric, Metric):
+            caps.append(positive(MetricError, "cap", metric))
+        elif form and form.is_flat:
+            caps.append(form.step)
+        else:
+            rest.append(metric)
     if not rest:
         return Multiple(min(caps), Discrete())
     below = rest[0] if len(rest) == 1 else _flattest(rest)
@@ -514,14 +469,13 @@ def minimum(*metrics: Metric | float) -> Metric:
 def _flattest(metrics: list[Metric]) -> Metric:
     forms = [form for m in metrics if (form := m.line_form) and not form.step]
     if len(forms) < len(metrics):
-        problem = "the smaller of these can be undercut by a detour whose length is not known"
         raise MetricError(
             "minimum",
             metrics,
-            problem,
+            "the smaller of these can be undercut by a detour whose length is not known",
             "use one of them alone, or a Matrix of the shortest ways",
         )
-    return LineMetric(functools.reduce(LineForm.below, forms))
+    return LineMetric(_joined(forms, min))
 
 
 @dataclass(frozen=True)
@@ -535,9 +489,8 @@ class LineMetric(Metric):
 
     form: LineForm
 
-    @property
-    def line_form(self) -> LineForm:
-        return self.form
+    def __post_init__(self) -> None:
+        vars(self).update(line_form=self.form)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; an absent cap is null."""
@@ -550,21 +503,12 @@ class LineMetric(Metric):
             cuts, slopes, jumps = (
                 tuple(map(float, table[key])) for key in ("cuts", "slopes", "jumps")
             )
-            form = LineForm(
-                cuts,
-                slopes,
-                jumps,
-                float(table["step"]),
-                np.inf if table["cap"] is None else table["cap"],
-            )
-            finite = np.all(np.isfinite([*cuts, *slopes, *jumps, form.step]))
+            step, cap = table["step"], np.inf if table["cap"] is None else table["cap"]
+            form = LineForm(cuts, slopes, jumps, float(step), float(cap))
             sizes = len(slopes) == len(cuts) + 1 and len(jumps) == len(cuts)
-            if (
-                finite
-                and sizes
-                and _is_rising(cuts)
-                and min(*slopes, *jumps, form.step, float(form.cap)) >= 0
-            ):
+            rates = np.array([*slopes, *jumps, form.step])
+            positive_rates = np.all((rates >= 0) & (rates < np.inf)) and form.cap >= 0
+            if sizes and _is_rising(cuts) and positive_rates:
                 return LineMetric(form)
         except (KeyError, TypeError, ValueError):
             pass
@@ -615,15 +559,11 @@ class Binned(Metric):
             )
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
-        worth, i, j = (
-            np.asarray(self.worth),
-            np.searchsorted(self.cuts, x),
-            np.searchsorted(self.cuts, y),
-        )
+        worth = np.asarray(self.worth)
+        i, j = np.searchsorted(self.cuts, x), np.searchsorted(self.cuts, y)
         both = worth[i] + worth[j]
-        return np.minimum(
-            np.where(i == j, np.minimum(self.inside.distance(x, y), both), both), self.most
-        )
+        inside = np.where(i == j, self.inside.distance(x, y), np.inf)
+        return np.minimum(np.minimum(inside, both), self.most)
 
     @property
     def tail(self) -> Pair:

@@ -22,6 +22,7 @@ from guessproof.world.checks import (
     quiet,
     real,
     rising,
+    scaled,
     weights,
 )
 from guessproof.world.line import LinePrior
@@ -39,8 +40,12 @@ def _shape(error: type[PriorError], field: str, value: Any) -> float:
     """A shape that pieces can follow."""
     number, least = positive(error, field, value), LEAST_DF if field == "df" else LEAST_SHAPE
     if not least <= number <= MOST_SHAPE:
-        problem = f"is outside {least:g} … {MOST_SHAPE:.0f}"
-        raise error(field, value, problem, "give a histogram, or a normal prior")
+        raise error(
+            field,
+            value,
+            f"is outside {least:g} … {MOST_SHAPE:.0f}",
+            "give a histogram, or a normal prior",
+        )
     return number
 
 
@@ -54,13 +59,14 @@ CHECKS = {
 class Family(LinePrior):
     """A prior that is written by its name and its fields.
 
-    Its standard variable is z = (x − centre)/unit. `functions` of scipy.special are its distribution function and the
+    Its standard variable is z = (x − centre)/unit. `functions` of `source` are its distribution function and the
     inverse of it, and unless z is distributed as −z, its survival function and the inverse of that.
     """
 
     __match_args__: tuple[str, ...]
-    shapes: Floats = ()  # that the functions take before z
+    source: Any = special  # of the functions
     functions: tuple[str, ...]
+    shapes: Floats = ()  # that the functions take before z
     support = (-np.inf, np.inf)
     inflections = ()
     is_even: bool = False  # whether z is distributed as −z
@@ -75,7 +81,7 @@ class Family(LinePrior):
                 fields[field] = CHECKS[field](PriorError, field, fields[field])
         fields.update(
             centre=fields.get("mean", 0.0),
-            unit=fields.get("scale", 1.0),
+            unit=fields.get(self.width, 1.0),
             mirror=fields.get("mean"),
         )
         fields.update(self._facts())
@@ -123,7 +129,8 @@ class Family(LinePrior):
 
     def _ask(self, inverse: int, value: Array, from_right: bool) -> Array:
         name = self.functions[inverse if self.is_even else inverse + 2 * from_right]
-        return getattr(special, name)(*self.shapes, value)
+        with quiet():
+            return floats(getattr(self.source, name)(*self.shapes, value))
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,9 +149,6 @@ class Normal(Family):
     functions = "ndtr", "ndtri"
     is_even = True
     width = "sd"
-
-    def _facts(self) -> Facts:
-        return {"unit": self.sd}
 
     def _log_f(self, x: Array, z: Array) -> Array:
         return -0.5 * z**2 - LOG_SQRT_2PI
@@ -165,15 +169,12 @@ class StudentT(Family):
 
     def _facts(self) -> Facts:
         away = self.scale * float(np.sqrt(self.df))
-        turns = self.mean - away, self.mean + away
-        return {"shapes": (self.df,), "inflections": turns}
+        return {"shapes": (self.df,), "inflections": (self.mean - away, self.mean + away)}
 
     def _log_f(self, x: Array, z: Array) -> Array:
-        square = 2 * np.log(np.abs(z)) - np.log(
-            self.df
-        )  # z² may be too large for a number, its logarithm is not
         size = special.betaln(0.5, 0.5 * self.df) + 0.5 * np.log(self.df)
-        return -0.5 * (self.df + 1) * np.logaddexp(0.0, square) - size
+        # z² may be too large for a number, √(1 + z²/df) is not.
+        return -(self.df + 1) * np.log(np.hypot(1.0, z / np.sqrt(self.df))) - size
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,7 +197,7 @@ class LogNormal(Family):
 
     def _facts(self) -> Facts:
         turn = self.median * float(np.exp(1 - self.sd_log**2))
-        return {"centre": np.log(self.median), "unit": self.sd_log, "inflections": (turn,)}
+        return {"centre": np.log(self.median), "inflections": (turn,)}
 
     def _z(self, x: Any) -> Array:
         with quiet():
@@ -225,7 +226,7 @@ class Gamma(Family):
         return {"shapes": (self.shape,), "tail_rates": rates, "is_log_concave": self.shape >= 1}
 
     def _log_f(self, x: Array, z: Array) -> Array:
-        return _log_power(self.shape - 1, z) - z - special.gammaln(self.shape)
+        return special.xlogy(self.shape - 1, z) - z - special.gammaln(self.shape)
 
     def stretched(self, factor: float) -> Gamma:
         """The same mean, the standard deviation times the factor."""
@@ -294,29 +295,27 @@ class Beta(Family):
         low, high = ordered(PriorError, "low, high", self.low, self.high)
         a, b = self.a - 1, self.b - 1
         turns = (low + (high - low) / (1 + float(np.sqrt(-b / a))),) if a * b < 0 else ()
-        facts = {"support": (low, high), "centre": low, "unit": high - low}
         return {
-            **facts,
+            "support": (low, high),
+            "centre": low,
+            "unit": high - low,
             "shapes": (self.a, self.b),
             "inflections": turns,
             "is_log_concave": min(a, b) >= 0,
         }
 
     def _log_f(self, x: Array, z: Array) -> Array:
-        right = (self.high - x) / self.unit
-        return (
-            _log_power(self.a - 1, z)
-            + _log_power(self.b - 1, right)
-            - special.betaln(self.a, self.b)
+        left, right = (
+            special.xlogy(self.a - 1, z),
+            special.xlogy(self.b - 1, (self.high - x) / self.unit),
         )
+        return left + right - special.betaln(self.a, self.b)
 
     def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
         """By the share of the interval on the side where it has more digits."""
         x = np.clip(x, *self.support)
-        own, other = (
-            (self.a, self.b, (x - self.low) / self.unit),
-            (self.b, self.a, (self.high - x) / self.unit),
-        )
+        own = self.a, self.b, (x - self.low) / self.unit
+        other = self.b, self.a, (self.high - x) / self.unit
         if from_right:
             own, other = other, own
         return np.where(own[2] < other[2], special.betainc(*own), special.betaincc(*other))
@@ -324,17 +323,8 @@ class Beta(Family):
     def stretched(self, factor: float) -> Beta | None:
         """The same mean, the standard deviation times the factor; None where the ends leave no room for it."""
         total = self.a + self.b
-        wider = (total + 1) / factor**2 - 1
-        return (
-            Beta(self.a / total * wider, self.b / total * wider, self.low, self.high)
-            if wider > 0
-            else None
-        )
-
-
-def _log_power(exponent: float, x: Array) -> Array:
-    """ln of a power, 0 for the exponent 0 also at 0: NumPy's logarithm takes a tenth of what SciPy's xlogy does."""
-    return exponent * np.log(x) if exponent else np.zeros_like(x)
+        share = ((total + 1) / factor**2 - 1) / total
+        return replace(self, a=share * self.a, b=share * self.b) if share > 0 else None
 
 
 class Steps(Family):
@@ -354,14 +344,11 @@ class Steps(Family):
             "breaks": tuple(inner),
         }
 
-    def log_density(self, x: ArrayLike) -> Array:
+    def _log_f(self, x: Array, z: Array) -> Array:
         """At an edge, that of the denser side: a value is possible if either side of it is."""
-        with quiet():
-            height = np.log(np.pad(self.density, 1))
-        left, right = (
-            height[np.searchsorted(self.ends, x, side=side)] for side in ("left", "right")
-        )
-        return np.maximum(left, right)
+        height = np.log(np.pad(self.density, 1))
+        right = height[np.searchsorted(self.ends, x, side="right")]
+        return np.maximum(height[np.searchsorted(self.ends, x)], right)
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         low = np.maximum(np.asarray(a)[..., None], self.ends[:-1])
@@ -389,8 +376,7 @@ class Uniform(Steps):
         return {**self._steps(ends, 1.0), "mirror": float(ends.mean())}
 
     def stretched(self, factor: float) -> Uniform:
-        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2 * factor
-        return Uniform(middle - half, middle + half)
+        return Uniform(*scaled((self.low, self.high), factor, float(self.ends.mean())))
 
 
 @dataclass(frozen=True)
@@ -405,8 +391,12 @@ class Histogram(Steps):
     def _facts(self) -> Facts:
         edges, mass = rising("edges", self.edges), weights("weights", self.weights, counts=True)
         if edges.size != mass.size + 1:
-            problem = f"{mass.size} weights need {mass.size + 1} edges"
-            raise PriorError("edges", self.edges, problem, "give one edge more than weights")
+            raise PriorError(
+                "edges",
+                self.edges,
+                f"{mass.size} weights need {mass.size + 1} edges",
+                "give one edge more than weights",
+            )
         some = np.flatnonzero(mass)
         first, last = some[0], some[-1] + 1  # empty cells at either end are outside the support
         facts = self._steps(edges[first : last + 1], mass[first:last])
@@ -418,46 +408,34 @@ class Histogram(Steps):
         )
 
     def stretched(self, factor: float) -> Histogram:
-        edges, mass = np.asarray(self.edges), np.asarray(self.weights)
-        middle = float(mass @ (edges[1:] + edges[:-1])) / 2
-        return Histogram(tuple((middle + factor * (edges - middle)).tolist()), self.weights)
+        edges = np.asarray(self.edges)
+        middle = float((edges[1:] + edges[:-1]) @ self.weights) / 2
+        return Histogram(scaled(self.edges, factor, middle), self.weights)
 
 
-@dataclass(frozen=True)
-class FrozenScipy(LinePrior):
+@dataclass(frozen=True, repr=False)
+class FrozenScipy(Family):
     """A frozen distribution of SciPy, for instance ``scipy.stats.weibull_min(1.5)``; its density is only checked."""
 
     distribution: Any
 
     name = "from_scipy"
+    functions = "cdf", "ppf", "sf", "isf"
+    inflections = None
+    stretched = LinePrior.stretched
 
-    def __post_init__(self) -> None:
+    def _facts(self) -> Facts:
         frozen = self.distribution
-        if not np.all(np.isfinite(self.quantile([0.25, 0.5, 0.75]))):
+        if not np.all(np.isfinite(frozen.ppf([0.25, 0.5, 0.75]))):
             raise PriorError(
                 "from_scipy", frozen, "has no finite quartiles", "check its parameters"
             )
-        low, high = frozen.support()
-        vars(self).update(support=(float(low), float(high)))
+        return {"source": frozen, "support": tuple(map(float, frozen.support()))}
 
     def __repr__(self) -> str:
         frozen = self.distribution
-        words = [
-            *map(str, frozen.args),
-            *(f"{name}={value}" for name, value in frozen.kwds.items()),
-        ]
-        return f"from_scipy({frozen.dist.name}({', '.join(words)}))"
+        words = [f"{name}={value}" for name, value in frozen.kwds.items()]
+        return f"from_scipy({frozen.dist.name}({', '.join([*map(str, frozen.args), *words])}))"
 
-    def log_density(self, x: ArrayLike) -> Array:
-        value = self._ask("logpdf", x)
-        return np.where(np.isnan(value), -np.inf, value)
-
-    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
-        return self._ask("sf" if from_right else "cdf", x)
-
-    def _place(self, u: Array, from_right: bool) -> Array:
-        return self._ask("isf" if from_right else "ppf", u)
-
-    def _ask(self, method: str, x: ArrayLike) -> Array:
-        with quiet():
-            return floats(getattr(self.distribution, method)(x))
+    def _log_f(self, x: Array, z: Array) -> Array:
+        return floats(self.distribution.logpdf(x))

@@ -19,6 +19,7 @@ from guessproof.world.checks import (
     frozen,
     listed,
     numbers,
+    scaled,
     weights,
 )
 
@@ -81,14 +82,10 @@ class Finite:
         """The same numbers, further apart (factor > 1) or closer around their mean; None for categories."""
         if not self.is_line:
             return None
-        middle = float(self.points @ self.mass)
-        points = tuple((middle + factor * (self.points - middle)).tolist())
-        ends = (
-            None
-            if self.between is None
-            else tuple(middle + factor * (end - middle) for end in self.between)
-        )
-        return Finite(points, self.weights, between=ends)  # pyright: ignore[reportArgumentType] - two of them
+        middle, ends = float(self.points @ self.mass), self.between
+        if ends is not None:
+            ends = scaled(ends, factor, middle)
+        return Finite(scaled(self.points, factor, middle), self.weights, between=ends)  # pyright: ignore[reportArgumentType] - two of them
 
     @cached_property
     def is_line(self) -> bool:
@@ -123,8 +120,12 @@ class Finite:
         try:
             i = self._index[value]
         except (KeyError, TypeError):
-            remedy = f"choose one of {_few(self.values)}"
-            raise TrueValueError(field, value, "is not a value of the prior", remedy) from None
+            raise TrueValueError(
+                field,
+                value,
+                "is not a value of the prior",
+                f"choose one of {_few(self.values)}",
+            ) from None
         if self.weights[i] == 0:
             raise TrueValueError(
                 field, value, "has prior probability 0", "choose a value that can occur"
@@ -133,43 +134,48 @@ class Finite:
 
     def given(self, *known: Any) -> Finite:
         """This prior for an attacker who knows the value to be in a set, or between two numbers."""
-        keep = self._between(*known) if len(known) == 2 else self._among(*known)
+        if len(known) == 2:
+            low, high = known
+            if not (self.is_line and is_number(low) and is_number(high)):
+                raise KnowledgeError(
+                    "knows", known, "these values have no order", "give a set, given({…})"
+                )
+            keep = [low <= v <= high for v in self.values]  # pyright: ignore[reportOperatorIssue]
+        else:
+            among = listed(
+                KnowledgeError,
+                "knows",
+                known[0],
+                "is not a set of values",
+                "give a set, given({…})",
+            )
+            for value in among:
+                if not isinstance(value, Hashable) or value not in self._index:
+                    raise KnowledgeError(
+                        "knows",
+                        value,
+                        "is not a value of the prior",
+                        f"choose from {_few(self.values)}",
+                    )
+            keep = [v in among for v in self.values]
         kept = list(compress(self.weights, keep))
         total = sum(kept)
         if total <= 0:
-            remedy = f"keep at least one of {_few(self.values)}"
-            raise KnowledgeError("knows", known, "the prior gives this no probability", remedy)
+            raise KnowledgeError(
+                "knows",
+                known,
+                "the prior gives this no probability",
+                f"keep at least one of {_few(self.values)}",
+            )
         shares = tuple(weight / total for weight in kept)
-        return Finite(
-            tuple(compress(self.values, keep)), shares, between=self.between_given(*known)
-        )
+        between = self.between_given(*known)
+        return Finite(tuple(compress(self.values, keep)), shares, between=between)
 
     def between_given(self, *known: Any) -> Pair | None:
         """Where people's own values may lie once this is known: a set of values leaves nothing between them."""
         if self.between is None or len(known) != 2:
             return None
         return max(self.between[0], float(known[0])), min(self.between[1], float(known[1]))
-
-    def _between(self, low: Any, high: Any) -> list[bool]:
-        if not (self.is_line and is_number(low) and is_number(high)):
-            raise KnowledgeError(
-                "knows", (low, high), "these values have no order", "give a set, given({…})"
-            )
-        return [low <= v <= high for v in self.values]  # pyright: ignore[reportOperatorIssue]
-
-    def _among(self, known: Any) -> list[bool]:
-        known = listed(
-            KnowledgeError, "knows", known, "is not a set of values", "give a set, given({…})"
-        )
-        for value in known:
-            if not isinstance(value, Hashable) or value not in self._index:
-                raise KnowledgeError(
-                    "knows",
-                    value,
-                    "is not a value of the prior",
-                    f"choose from {_few(self.values)}",
-                )
-        return [v in known for v in self.values]
 
 
 def is_number(value: Any) -> bool:

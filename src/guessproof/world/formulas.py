@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.errors import GoalError, InputError, KnowledgeError
+from guessproof.errors import GoalError, KnowledgeError
 from guessproof.intervals import IntervalArray, constant, spread
 from guessproof.world.attributes import Arithmetic, Attribute, is_pair
 from guessproof.world.checks import Pair, floats, ordered, quiet
@@ -52,7 +52,6 @@ BINDS = {
     "": 5,
 }  # how tightly operations hold their parts together
 HAIR = 1e-12  # of an end: the edge of a goal counts, whatever was rounded on the way to it
-CHUNK = 200_000  # boxes that are enclosed in one go
 
 Operation = tuple[
     Callable[..., Any], Callable[..., IntervalArray]
@@ -165,8 +164,12 @@ def formula_of(part: Any) -> Formula:
         return part
     if isinstance(part, Attribute):
         if part.is_category:
-            problem = "its values are categories, not numbers"
-            raise GoalError("formula", part.name, problem, "use attributes of numbers")
+            raise GoalError(
+                "formula",
+                part.name,
+                "its values are categories, not numbers",
+                "use attributes of numbers",
+            )
         if isinstance(part.prior, (Unknown, PartlyKnown)):
             raise GoalError(
                 "formula", part.name, "has no prior, which a formula needs", "give it one"
@@ -218,11 +221,10 @@ class FormulaGoal(Together):
 
     def __post_init__(self) -> None:
         if len(self.formula.attributes) < 2:
-            problem = "is a formula of fewer than two attributes"
             raise GoalError(
                 "goal",
                 self.formula,
-                problem,
+                "is a formula of fewer than two attributes",
                 "say it of the attribute itself, as in within(rent, 50)",
             )
         vars(self).update(members=self.formula.attributes)
@@ -233,7 +235,11 @@ class FormulaGoal(Together):
 
     def values_at(self, x: Iterable[ArrayLike]) -> Any:
         """The formula's values at points, one array per member."""
-        return self.formula.value(dict(zip((a.name for a in self.members), x, strict=True)))
+        return self.formula.value(dict(zip(self._names, x, strict=True)))
+
+    @property
+    def _names(self) -> list[str]:
+        return [a.name for a in self.members]
 
     def holds(self, x: Iterable[ArrayLike], t: Truth) -> Any:
         low, high = self.ends(t)
@@ -243,22 +249,12 @@ class FormulaGoal(Together):
             return (found >= low - slack) & (found <= high + slack)
 
     def decided(self, low: Sequence[Any], high: Sequence[Any], t: Truth) -> tuple[Any, Any]:
-        sides = np.broadcast_arrays(*low, *high)
-        flat = np.stack([side.ravel() for side in sides])
-        found = [
-            self._range(part)
-            for part in np.array_split(flat, 1 + flat.shape[1] // CHUNK, axis=1)
-        ]
-        least, most = (side.reshape(sides[0].shape) for side in np.concatenate(found, axis=1))
+        count, ends = len(self.members), np.broadcast_arrays(*low, *high)
+        boxes = map(spread, ends[:count], ends[count:])
+        found = self.formula.enclose(dict(zip(self._names, boxes, strict=True)))
         first, last = self.ends(t)
-        return (least >= first) & (most <= last), ~((least > last) | (most < first))
-
-    def _range(self, sides: Any) -> tuple[Any, Any]:
-        """The least and the largest value in boxes: rows of low ends, then of high ones."""
-        count = len(self.members)
-        boxes = {a.name: spread(sides[k], sides[count + k]) for k, a in enumerate(self.members)}
-        found = self.formula.enclose(boxes)
-        return found.low, found.high
+        outside = (found.low > last) | (found.high < first)
+        return (found.low >= first) & (found.high <= last), ~outside
 
 
 @dataclass(frozen=True)
@@ -297,8 +293,10 @@ class FormulaInside(FormulaGoal):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        low, high = _ends(GoalError, "interval", self.low, self.high)
-        vars(self).update(low=low, high=high, depends_on_truth=False)
+        low, high = self.low, self.high
+        if not (is_number(low) and low == high and math.isfinite(low)):  # a single value
+            low, high = ordered(GoalError, "interval", low, high)
+        vars(self).update(low=float(low), high=float(high), depends_on_truth=False)
 
     def __repr__(self) -> str:
         return f"{self.formula!r} {span_words(self.low, self.high)}"
@@ -332,24 +330,12 @@ def inside(attribute: Attribute | Formula, *intervals: Pair) -> Goal:
 
 def known_formula(formula: Formula, known: Any) -> FormulaInside:
     """What an attacker knows of a formula's value."""
+    field = f"knows[{formula!r}]"
     if not is_pair(known):
         raise KnowledgeError(
-            f"knows[{formula!r}]",
-            known,
-            "a formula is known by an interval",
-            "give (low, high)",
+            field, known, "a formula is known by an interval", "give (low, high)"
         )
-    low, high = _ends(KnowledgeError, f"knows[{formula!r}]", *known)
     try:
-        return FormulaInside(formula, low, high)
+        return FormulaInside(formula, *known)
     except GoalError as error:
-        raise KnowledgeError(
-            "knows", formula, error.problem, "name the attribute itself"
-        ) from None
-
-
-def _ends(error: type[InputError], field: str, low: Any, high: Any) -> Pair:
-    """Two ends in their order; of finitely many values a single one can be meant."""
-    if is_number(low) and low == high and math.isfinite(low):
-        return float(low), float(high)
-    return ordered(error, field, low, high)
+        raise KnowledgeError(field, known, error.problem, error.remedy) from None

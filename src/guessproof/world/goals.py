@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,33 +35,37 @@ Attributes = tuple[Attribute, ...]
 Truth = Sequence[float] | None  # one number for each member
 
 
-class Goal(ABC):
+class Goal:
     """A set of correct guesses G(t) around the true value t, or one that does not depend on it."""
 
     attribute: Attribute
+    depends_on_truth: bool = True  # whether the correct guesses move with the true value
 
     @property
     def attributes(self) -> Attributes:
         """The attributes that the goal speaks of."""
         return (self.attribute,)
 
-    depends_on_truth: bool = True  # whether the correct guesses move with the true value
-
-    @abstractmethod
     def edges(self, t: ArrayLike) -> Intervals:
         """The closed intervals of correct guesses, sorted and apart."""
+        raise GoalError(
+            "goal",
+            self,
+            "is not a set of intervals of one attribute",
+            "ask for goal.attributes",
+        )
 
-    def __and__(self, other: Any) -> Goal:
+    def __and__(self, other: Goal) -> Goal:
         """Both goals at once."""
-        return And((self, other)) if isinstance(other, Goal) else NotImplemented
+        return And((self, other))
 
-    def __or__(self, other: Any) -> Goal:
+    def __or__(self, other: Goal) -> Goal:
         """At least one of the goals."""
-        return Or((self, other)) if isinstance(other, Goal) else NotImplemented
+        return Or((self, other))
 
     def __invert__(self) -> Goal:
         """That the goal is missed."""
-        return self.part if isinstance(self, Not) else Not(self)
+        return Not(self)
 
     def __bool__(self) -> bool:
         raise GoalError(
@@ -74,9 +78,7 @@ class Goal(ABC):
     def chosen(self, prior: Finite, t: Any) -> Array:
         """1 for each value of a finite prior that counts as correct."""
         points = prior.points
-        return np.any(
-            [(points >= lo) & (points <= hi) for lo, hi in self.edges(t)], axis=0
-        ).astype(np.float64)
+        return floats(np.any([(points >= a) & (points <= b) for a, b in self.edges(t)], axis=0))
 
 
 class GoalReach:
@@ -102,9 +104,9 @@ class GoalReach:
 
     def around(self, value: Any) -> tuple[Any, Any]:
         """From where to where guesses are correct around a value."""
-        reach = (
-            np.abs(value) * ((self.percent or 0) / 100) if self.radius is None else self.radius
-        )
+        reach = self.radius
+        if reach is None:
+            reach = np.abs(value) * ((self.percent or 0) / 100)
         return value - reach, value + reach
 
     @property
@@ -259,14 +261,6 @@ class Several(Goal):
             )
         return first
 
-    def edges(self, t: ArrayLike) -> Intervals:
-        raise GoalError(
-            "goal",
-            self,
-            "is not a set of intervals of one attribute",
-            "ask for goal.attributes",
-        )
-
 
 @dataclass(frozen=True)
 class Compound(Several):
@@ -280,19 +274,16 @@ class Compound(Several):
     ]  # the truth of the whole from the truth of the parts, as Boolean arrays
 
     def __post_init__(self) -> None:
-        if len(self.parts) < 1 or not all(isinstance(p, Goal) for p in self.parts):
+        if not self.parts or not all(isinstance(part, Goal) for part in self.parts):
             raise GoalError(
                 "parts", self.parts, "are not goals", "combine goals with &, | and ~"
             )
-        flat = [
-            q
-            for p in self.parts
-            for q in (p.parts if self.sign and isinstance(p, type(self)) else (p,))
-        ]
-        vars(self).update(
-            parts=tuple(flat), depends_on_truth=any(p.depends_on_truth for p in flat)
-        )
-        unique_attributes(self.parts)
+        flat: list[Goal] = []
+        for part in self.parts:
+            flat += part.parts if self.sign and isinstance(part, type(self)) else (part,)
+        depends = any(part.depends_on_truth for part in flat)
+        vars(self).update(parts=tuple(flat), depends_on_truth=depends)
+        unique_attributes(flat)
 
     def __repr__(self) -> str:
         return self.sign.join(
@@ -309,9 +300,7 @@ class Compound(Several):
 
     def chosen(self, prior: Finite, t: Any) -> Array:
         _ = self.attribute
-        return self.rule([p.chosen(prior, t) > 0 for p in self.parts], axis=0).astype(
-            np.float64
-        )
+        return floats(self.rule([p.chosen(prior, t) > 0 for p in self.parts], axis=0))
 
 
 class And(Compound):
@@ -333,6 +322,9 @@ class Not(Compound):
 
     def __init__(self, part: Goal) -> None:
         super().__init__((part,))
+
+    def __invert__(self) -> Goal:
+        return self.part
 
     @property
     def part(self) -> Goal:
@@ -408,7 +400,7 @@ class Near(Together):
     by: Norm = "l2"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.members, tuple) or len(self.members) < 2:
+        if len(self.members) < 2:
             raise GoalError(
                 "near", self.members, "needs at least two attributes", "for one, use within"
             )
@@ -476,25 +468,20 @@ def combine(norm: Norm, parts: list[Any]) -> Any:
     >>> round(float(combine("l3", [3.0, 4.0])) ** 3, 9)
     91.0
     """
-    power = power_of(norm)
-    if power == 1:
-        return functools.reduce(np.add, parts)
-    most = functools.reduce(np.maximum, parts)
-    if np.isinf(power):
-        return most
-    with (
-        quiet()
-    ):  # scaled by the largest part, so that no power overflows; infinite where a part is
-        total = functools.reduce(np.add, [(part / most) ** power for part in parts])
-        return np.where((most > 0) & np.isfinite(most), most * total ** (1 / power), most)
+    power, sizes = power_of(norm), np.stack(np.broadcast_arrays(*parts))
+    if power in (1, np.inf):
+        return np.linalg.norm(sizes, power, axis=0)
+    most = np.max(sizes, axis=0)
+    with quiet():  # scaled, so that no power overflows; infinite where a part is
+        total = np.linalg.norm(sizes / most, power, axis=0)
+    return np.where((most > 0) & np.isfinite(most), most * total, most)
 
 
 def other_side(norm: Norm, radius: float, gap: Any) -> Any:
     """How large the other of two parts may be where the norm is at most a radius; negative where it may not at all."""
-    power = power_of(norm)
-    rest = (
-        1.0 if np.isinf(power) else (1 - np.minimum(gap / radius, 1.0) ** power) ** (1 / power)
-    )
+    power, rest = power_of(norm), 1.0
+    if power < np.inf:
+        rest = (1 - np.minimum(gap / radius, 1.0) ** power) ** (1 / power)
     return np.where(gap <= radius, radius * rest, -1.0)
 
 
@@ -524,8 +511,12 @@ def unique_attributes(goals: Iterable[Any]) -> Attributes:
     found: dict[str, Attribute] = {}
     for attribute in (a for goal in goals for a in goal.attributes):
         if found.setdefault(attribute.name, attribute) != attribute:
-            problem = "is the name of two different attributes"
-            raise GoalError("goal", attribute.name, problem, "use one attribute per name")
+            raise GoalError(
+                "goal",
+                attribute.name,
+                "is the name of two different attributes",
+                "use one attribute per name",
+            )
     return tuple(found.values())
 
 
@@ -540,15 +531,10 @@ def _where_true(parts: list[Intervals], rule: Callable[..., Any]) -> Intervals:
             "ask one at a time",
         )
     cuts = np.unique(floats([-np.inf, 0.0, *ends, np.inf]))
-    left, right = cuts[:-1], cuts[1:]
-    middle = np.where(
-        np.isinf(left), right - 1, np.where(np.isinf(right), left + 1, left / 2 + right / 2)
-    )
-    true = rule(
-        [np.any([(middle > a) & (middle < b) for a, b in part], axis=0) for part in parts],
-        axis=0,
-    )
-    change = np.diff(np.pad(np.asarray(true, dtype=np.intp), 1))
+    wide = np.clip(cuts, cuts[1] - 1, cuts[-2] + 1)
+    middle = wide[:-1] / 2 + wide[1:] / 2
+    known = [np.any([(middle > a) & (middle < b) for a, b in part], axis=0) for part in parts]
+    change = np.diff(np.pad(np.asarray(rule(known, axis=0), dtype=np.intp), 1))
     return tuple(zip(cuts[change > 0], cuts[change < 0], strict=True))
 
 

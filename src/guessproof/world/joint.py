@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import KnowledgeError, PriorError, UnknownAttributeError
-from guessproof.world.attributes import Attribute, is_pair
+from guessproof.world.attributes import Attribute, conditioned_prior, is_pair
 from guessproof.world.checks import (
     Array,
     Floats,
@@ -52,11 +52,8 @@ class Joint(ABC):
             "is not a list of names",
             "name each attribute, as ('lon', 'lat')",
         )
-        if (
-            len(names) < 2
-            or not all(isinstance(n, str) and n for n in names)
-            or len(set(names)) < len(names)
-        ):
+        different = {name for name in names if isinstance(name, str) and name}
+        if not 2 <= len(names) == len(different):
             raise PriorError(
                 "names",
                 names,
@@ -111,10 +108,6 @@ class JointTable(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.rows:
-            raise PriorError(
-                "rows", self.rows, "the table is empty", "give at least one combination"
-            )
         for row in self.rows:
             if len(row) != len(self.names):
                 raise PriorError(
@@ -123,13 +116,6 @@ class JointTable(Joint):
                     f"does not name {len(self.names)} values",
                     "give one per attribute",
                 )
-        if len(set(self.rows)) < len(self.rows):
-            raise PriorError(
-                "rows",
-                len(self.rows),
-                "a combination is repeated",
-                "name each combination once",
-            )
         mass = frozen(weights("weights", list(self.weights), counts=True))
         vars(self).update(weights=tuple(mass.tolist()), mass=mass)
 
@@ -147,23 +133,18 @@ class JointTable(Joint):
     def given(self, knows: Mapping[str, Any]) -> JointTable:
         kept = dict(zip(self.rows, self.weights, strict=True))
         for name, known in knows.items():
-            axis, prior = self.axis(name), self.marginal(name)
-            values = set((prior.given(*known) if is_pair(known) else prior.given(known)).values)
-            kept = {
-                row: weight
-                for row, weight in kept.items()
-                if weight > 0 and row[axis] in values
-            }
+            axis, values = self.axis(name), conditioned_prior(self.marginal(name), known).values
+            kept = {row: weight for row, weight in kept.items() if row[axis] in values}
         total = sum(kept.values())
         if total <= 0:
-            problem = "the joint prior gives this no probability"
-            raise KnowledgeError("knows", dict(knows), problem, "check the combination")
-        return JointTable(
-            self.names,
-            tuple(kept),
-            tuple(weight / total for weight in kept.values()),
-            self.sampled,
-        )
+            raise KnowledgeError(
+                "knows",
+                dict(knows),
+                "the joint prior gives this no probability",
+                "check the combination",
+            )
+        shares = {row: weight / total for row, weight in kept.items() if weight > 0}
+        return JointTable(self.names, tuple(shares), tuple(shares.values()), self.sampled)
 
 
 @dataclass(frozen=True)
@@ -265,14 +246,11 @@ class JointNormal(Joint):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, check in (("mean", real), ("sd", positive)):
-            values = listed(
-                PriorError,
-                name,
-                getattr(self, name),
-                "is not a pair of numbers",
-                "give two numbers",
+            given = getattr(self, name)
+            pair = listed(
+                PriorError, name, given, "is not a pair of numbers", "give two numbers"
             )
-            vars(self)[name] = tuple(check(PriorError, name, value) for value in values)
+            vars(self)[name] = tuple(check(PriorError, name, value) for value in pair)
         if not len(self.names) == len(self.mean) == len(self.sd) == 2:
             raise PriorError(
                 "names",
@@ -281,11 +259,12 @@ class JointNormal(Joint):
                 "give two of each",
             )
         if not -1 < real(PriorError, "correlation", self.correlation) < 1:
-            problem, remedy = (
+            raise PriorError(
+                "correlation",
+                self.correlation,
                 "does not lie between −1 and 1",
                 "give a number in between, as 0.6",
             )
-            raise PriorError("correlation", self.correlation, problem, remedy)
 
     def __repr__(self) -> str:
         return f"joint prior of {', '.join(self.names)}, normal with correlation {self.correlation:g}"
@@ -293,15 +272,11 @@ class JointNormal(Joint):
     def apart(self, name: str) -> tuple[Normal, Normal, float]:
         """One attribute, what is left of the other without its part in that one, and how large that part is."""
         own = self.axis(name)
-        tilt = self.correlation * self.sd[1 - own] / self.sd[own]
-        left = self.sd[1 - own] * float(
-            np.sqrt((1 - self.correlation) * (1 + self.correlation))
-        )
-        return (
-            Normal(self.mean[own], self.sd[own]),
-            Normal(self.mean[1 - own] - tilt * self.mean[own], left),
-            tilt,
-        )
+        other = 1 - own
+        tilt = self.correlation * self.sd[other] / self.sd[own]
+        share = np.sqrt((1 - self.correlation) * (1 + self.correlation))
+        rest = Normal(self.mean[other] - tilt * self.mean[own], self.sd[other] * float(share))
+        return Normal(self.mean[own], self.sd[own]), rest, tilt
 
     def marginal(self, name: str) -> NormalMarginal:
         axis = self.axis(name)
@@ -314,11 +289,10 @@ class JointNormal(Joint):
         return rest.mass(low - middle, high - middle)
 
     def given(self, knows: Mapping[str, Any]) -> JointNormal:
-        problem = "a joint normal prior is not conditioned on an interval"
         raise KnowledgeError(
             "knows",
             dict(knows),
-            problem,
+            "a joint normal prior is not conditioned on an interval",
             "give the prior as a joint histogram, or leave it out",
         )
 

@@ -98,26 +98,24 @@ class LinePrior(ABC):
     def given(self, low: Any, high: Any = None) -> LinePrior:
         """This prior for an attacker who knows that low ≤ x ≤ high."""
         if high is None:
-            problem, remedy = (
+            raise KnowledgeError(
+                "knows",
+                low,
                 "a continuous prior is conditioned on an interval",
                 "give two ends, given(low, high)",
             )
-            raise KnowledgeError("knows", low, problem, remedy)
         low, high = ordered(KnowledgeError, "knows", low, high)
         low, high = max(low, self.support[0]), min(high, self.support[1])
         if (low, high) == self.support:
             return self
         if not low < high or not self.mass(low, high) > 0:
-            problem, remedy = (
+            raise KnowledgeError(
+                "knows",
+                (low, high),
                 "the prior gives this interval no probability",
                 f"choose one inside {self.support}",
             )
-            raise KnowledgeError("knows", (low, high), problem, remedy)
         return Truncated(self, low, high)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What another process gets: not what was computed, which it makes sooner than it reads it."""
-        return {name: value for name, value in vars(self).items() if name != "_pieces"}
 
 
 @dataclass(frozen=True)
@@ -188,8 +186,8 @@ class Mixture(LinePrior):
                 )
         shares = weights("weights", np.asarray(self.shares))
         parts = tuple(part for part, share in zip(self.parts, shares, strict=True) if share > 0)
-        lows, highs = zip(*(part.support for part in parts), strict=True)
-        low, high = min(lows), max(highs)
+        ends = [part.support for part in parts]
+        low, high = np.min(ends).item(), np.max(ends).item()
         places = {x for part in parts for x in (*part.breaks, *part.support)}
         breaks = tuple(sorted(x for x in places if low < x < high))
         shares = tuple(shares[shares > 0].tolist())
@@ -213,10 +211,7 @@ class Mixture(LinePrior):
         return np.asarray(sum(share * part.mass(a, b) for part, share in self.weighted))
 
     def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
-        masses = [
-            share * (part.survival(x) if from_right else part.cdf(x))
-            for part, share in self.weighted
-        ]
+        masses = [share * part._beyond(x, from_right) for part, share in self.weighted]
         return np.sum(masses, axis=0)
 
     def _place(self, u: Array, from_right: bool) -> Array:
@@ -236,12 +231,8 @@ class Mixture(LinePrior):
 
     def stretched(self, factor: float) -> Mixture | None:
         """Each part wider or narrower around its own centre."""
-        parts = [part.stretched(factor) for part in self.parts]
-        return (
-            Mixture(tuple(p for p in parts if p is not None), self.shares)
-            if all(parts)
-            else None
-        )
+        parts = [wide for part in self.parts if (wide := part.stretched(factor)) is not None]
+        return Mixture(tuple(parts), self.shares) if len(parts) == len(self.parts) else None
 
 
 def expit(x: ArrayLike) -> Any:

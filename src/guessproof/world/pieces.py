@@ -57,8 +57,10 @@ class Tail:
                 np.where(k < h, -np.log1p(-k / h), np.inf)
                 for h in np.array([self.low, self.high])
             )
-        low = np.where(k > 0, np.where(k > self.limit, np.inf, fast), slow)
-        return np.where(k == 0, 0.0, low), np.where(k == 0, 0.0, np.where(k > 0, slow, fast))
+        low = np.where(k > self.limit, np.inf, fast)
+        bounds = np.where(k > 0, [low, slow], [slow, fast])
+        low, high = np.where(k == 0, 0.0, bounds)
+        return low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +87,8 @@ class Pieces:
         """Make every given point a knot; masses of new pieces come from the prior."""
         if isinstance(self.prior, Finite):
             return self
-        points, (low, high) = np.ravel(points), self.prior.support
-        old = np.append(self.left, self.right[-1])
+        low, high = self.prior.support
+        points, old = np.ravel(points), np.append(self.left, self.right[-1])
         knots = np.union1d(old, points[(points > low) & (points < high)])
         return self if knots.size == old.size else _at_knots(self.prior, knots, self)
 
@@ -96,13 +98,7 @@ class Pieces:
         which = np.repeat(np.arange(parts.size), np.maximum(parts - 1, 0))
         share = (np.arange(which.size) - np.searchsorted(which, which) + 1) / parts[which]
         left, right = self.left[which], self.right[which]
-        # Far out, and towards an infinite density, pieces are graded: their ends form a geometric sequence.
-        centre = self.quantile(0.5)
-        near, far = left - centre, right - centre
-        with quiet():
-            graded = (near * far > 0) & (np.maximum(near / far, far / near) > 2)
-            steps = far * np.abs(near / far) ** (1 - share)
-        return self.cut(np.where(graded, centre + steps, left + share * (right - left)))
+        return self.cut(left + share * (right - left))
 
     def quantile(self, u: float) -> float:
         """About where probability u lies below: exact at knots, straight between them."""
@@ -125,16 +121,11 @@ class Pieces:
         low, high = value - tau, value + tau
         for i, tail in zip((0, -1), self.tails, strict=True):
             if tail is not None:
-                excess = tail.log_excess(k[..., i] if i else -k[..., i])
                 # A tail whose mass is 0 in doubles still outweighs everything where its tilt diverges.
-                low[..., i], high[..., i] = (
-                    np.where(
-                        np.isposinf(x),
-                        np.inf,
-                        self.log_mass[i] + np.where(np.isposinf(x), 0.0, x),
-                    )
-                    for x in excess
-                )
+                for side, excess in zip(
+                    (low, high), tail.log_excess(k[..., i] if i else -k[..., i]), strict=True
+                ):
+                    side[..., i] = np.where(excess == np.inf, np.inf, self.log_mass[i] + excess)
         return low, high
 
     def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:
@@ -145,9 +136,7 @@ class Pieces:
             self.log_mass + np.maximum(factor, 0.0),
         )
         return np.where(
-            np.isfinite(self.left) & np.isfinite(self.right),
-            np.clip(log_tilt, low, high),
-            log_tilt,
+            np.isfinite(self.right - self.left), np.clip(log_tilt, low, high), log_tilt
         )
 
 
@@ -174,21 +163,15 @@ def pieces_of(prior: LinePrior | Finite) -> Pieces:
     """Return the pieces of a prior; they are kept with it."""
     kept = vars(prior)
     if "_pieces" not in kept:
-        kept["_pieces"] = (
-            _atoms(prior)
-            if isinstance(prior, Finite)
-            else _refined(_at_knots(prior, _knots(prior)))
-        )
+        atoms = isinstance(prior, Finite)
+        kept["_pieces"] = _atoms(prior) if atoms else _refined(_at_knots(prior, _knots(prior)))
     return kept["_pieces"]
 
 
 def _atoms(prior: Finite) -> Pieces:
     some = prior.mass > 0
-    points = prior.points[some]
-    zeros = np.zeros(points.size)
-    return Pieces(
-        prior, points, points, np.log(prior.mass[some]), zeros, zeros, (None, None), True
-    )
+    points, log_mass, none = prior.points[some], np.log(prior.mass[some]), np.zeros(some.sum())
+    return Pieces(prior, points, points, log_mass, none, none, (None, None), True)
 
 
 def _knots(prior: LinePrior, mixed: bool = False) -> Array:
@@ -198,20 +181,17 @@ def _knots(prior: LinePrior, mixed: bool = False) -> Array:
     if isinstance(prior, Mixture):
         knots += [_knots(part, True) for part in prior.parts]
     elif mixed or not prior.is_log_linear:
-        with quiet():
-            found = np.concatenate(
-                [
-                    prior.quantile(DECADES),
-                    prior.upper_quantile(DECADES),
-                    prior.quantile(QUARTERS),
-                ]
-            )
-            knots.append(found[np.isfinite(prior.log_density(found))])
+        places = [
+            prior.quantile(DECADES),
+            prior.upper_quantile(DECADES),
+            prior.quantile(QUARTERS),
+        ]
+        found = np.concatenate(places)
+        knots.append(found[np.isfinite(prior.log_density(found))])
     points = np.unique(np.concatenate(knots))
     inner = points[(points > low) & (points < high)]
-    inner = inner[
-        (prior.mass(low, inner) > 0) & (prior.mass(inner, high) > 0)
-    ]  # further out nothing is representable
+    # Further out nothing is representable.
+    inner = inner[(prior.mass(low, inner) > 0) & (prior.mass(inner, high) > 0)]
     return np.concatenate([[low], inner, [high]])
 
 
@@ -249,11 +229,11 @@ def _chords(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, 
     """ln f at both ends from inside, and how far ln f rises above and falls below its chord."""
     if isinstance(prior, Mixture):
         return _mixed_chords(prior, left, right)
-    inwards = (
-        (left, right),
-        (right, left),
-    )  # where the density jumps, it is taken beside the knot
-    inside = [np.where(np.isin(x, prior.breaks), np.nextafter(x, to), x) for x, to in inwards]
+    # Where the density jumps, it is taken beside the knot.
+    inside = [
+        np.where(np.isin(x, prior.breaks), np.nextafter(x, to), x)
+        for x, to in ((left, right), (right, left))
+    ]
     apart = (right <= prior.support[0]) | (left >= prior.support[1])
     starts, ends = (np.where(apart, -np.inf, prior.log_density(x)) for x in inside)
     above = below = np.zeros(left.size)
@@ -261,17 +241,15 @@ def _chords(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, 
         u = QUARTERS[:, None]
         gaps = prior.log_density(left + u * (right - left)) - ((1 - u) * starts + u * ends)
         factor = CHECKED_FACTOR if prior.inflections is None else GAP_FACTOR
-        above, below = (
-            factor * np.max(np.maximum(side, 0.0), axis=0) for side in (gaps, -gaps)
-        )
+        above = factor * np.max(np.maximum(gaps, 0.0), axis=0)
+        below = factor * np.max(np.maximum(-gaps, 0.0), axis=0)
         mass = prior.mass(left, right)
         if prior.inflections is None:
             model = starts + _log_mean(ends - starts) + np.log(right - left)
-            above = np.where(
-                np.abs(np.log(mass) - model) <= above + below + TOLERANCE, above, np.inf
-            )
+            fits = np.abs(np.log(mass) - model) <= above + below + TOLERANCE
+            above = np.where(fits, above, np.inf)
         empty = np.isneginf(starts) & np.isneginf(ends) & (mass == 0)
-        above, below = np.where(empty, 0.0, above), np.where(empty, 0.0, below)
+        above, below = np.where(empty, 0.0, [above, below])
     return starts, ends, above, below
 
 
@@ -327,12 +305,12 @@ def _tail(prior: LinePrior, knot: float, on_right: bool) -> Tail | None:
     last = max((side * x for x in prior.inflections), default=-np.inf)
     if last > side * knot:
         return Tail(0.0, np.inf, limit)
-    if not np.isfinite(
-        at_knot
-    ):  # no mass is representable there: a chord from inside, on the safe side of −(ln f)′
+    if not np.isfinite(at_knot):
+        # No mass is representable there: a chord from inside, on the safe side of −(ln f)′.
         inner = side * max(last, side * knot - INWARDS * abs(knot))
-        fall = float(prior.log_density(inner) - prior.log_density(knot))
-        at_knot = fall / abs(knot - inner) if knot != inner else np.nan
+        with quiet():
+            fall = prior.log_density(inner) - prior.log_density(knot)
+            at_knot = float(fall / abs(knot - inner))
     if not np.isfinite(at_knot):
         return Tail(0.0, np.inf, limit)
     return Tail(min(at_knot, limit), max(at_knot, limit), limit)
@@ -357,20 +335,15 @@ def _refined(pieces: Pieces) -> Pieces:
     scale, tolerance = pieces.quantile(0.75) - pieces.quantile(0.25), TOLERANCE
     for _ in range(ROUNDS):
         with quiet():
-            width = (pieces.right - pieces.left) / scale
-            mass = np.exp(pieces.log_mass)
-            size = (
-                np.tanh(pieces.osc / 4)
-                * np.minimum(width, 1e3)
-                * np.minimum(np.sqrt(mass / width), 100 * mass)
-            )
+            width, mass = (pieces.right - pieces.left) / scale, np.exp(pieces.log_mass)
+            weight = np.minimum(np.sqrt(mass / width), 100 * mass)
+            size = np.tanh(pieces.osc / 4) * np.minimum(width, 1e3) * weight
         # Two neighbouring numbers cannot be told apart any more.
         halves = pieces.left / 2 + pieces.right / 2
         able = np.isfinite(width) & (halves > pieces.left) & (halves < pieces.right)
-        size: Array = np.where(able, size, 0.0)
-        while (
-            True
-        ):  # until there are not too many; an error falls with the third power of the width
+        size = np.where(able, size, 0.0)
+        while True:  # until there are not too many
+            # An error falls with the third power of the width.
             parts = np.ceil(np.cbrt(size / tolerance)).astype(np.int64).clip(1, MOST_PARTS)
             if parts.sum() <= max(MOST_PIECES, parts.size):
                 break

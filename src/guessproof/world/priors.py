@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -68,9 +69,11 @@ class PartlyKnown:
     def __post_init__(self) -> None:
         radius = positive(PriorError, "radius", self.radius)
         if not 0 < real(PriorError, "probability", self.probability) <= 1:
-            remedy = "give a number above 0 and at most 1"
             raise PriorError(
-                "probability", self.probability, "is not a probability of what can be", remedy
+                "probability",
+                self.probability,
+                "is not a probability of what can be",
+                "give a number above 0 and at most 1",
             )
         low, high = ordered(PriorError, "low, high", self.low, self.high)
         vars(self).update(radius=radius, low=low, high=high)
@@ -85,6 +88,8 @@ class PartlyKnown:
 
 
 Prior = LinePrior | Finite | Unknown | PartlyKnown
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 # Half of a normal distribution lies within this many standard deviations of its mean.
@@ -116,6 +121,27 @@ def read_half(text: str) -> Pair | None:
     return low, high
 
 
+def _function(make: Callable[P, R]) -> Callable[P, R]:
+    """Return a function that makes a value of a class."""
+
+    @functools.wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> R:
+        return make(*args, **kwargs)
+
+    return made
+
+
+normal = _function(Normal)
+uniform = _function(Uniform)
+exponential = _function(ExponentialPrior)
+laplace = _function(LaplacePrior)
+lognormal = _function(LogNormal)
+gamma = _function(Gamma)
+beta = _function(Beta)
+student_t = _function(StudentT)
+partly_known = _function(PartlyKnown)
+
+
 def half_between(low: float, high: float) -> Normal:
     """A normal prior of which half lies between two numbers, a quarter on each side.
 
@@ -126,49 +152,9 @@ def half_between(low: float, high: float) -> Normal:
     return Normal((low + high) / 2, (high - low) / (2 * QUARTILE))
 
 
-def normal(mean: float, sd: float) -> Normal:
-    """A normal prior with this mean and standard deviation."""
-    return Normal(mean, sd)
-
-
-def uniform(low: float, high: float) -> Uniform:
-    """Every value between low and high alike."""
-    return Uniform(low, high)
-
-
-def exponential(scale: float) -> ExponentialPrior:
-    """Density e^{−x/scale}/scale on x ≥ 0."""
-    return ExponentialPrior(scale)
-
-
-def laplace(mean: float, scale: float) -> LaplacePrior:
-    """Density e^{−|x−mean|/scale}/(2·scale)."""
-    return LaplacePrior(mean, scale)
-
-
 def histogram(edges: Any, weights: Any) -> Histogram:
     """Probability weights[i], summing to one, spread evenly between edges[i] and edges[i+1]."""
     return Histogram(edges, weights)
-
-
-def lognormal(median: float, sd_log: float) -> LogNormal:
-    """A number whose logarithm is normal, with this median; `sd_log` is the logarithm's standard deviation."""
-    return LogNormal(median, sd_log)
-
-
-def gamma(shape: float, scale: float) -> Gamma:
-    """A gamma prior with mean shape·scale."""
-    return Gamma(shape, scale)
-
-
-def beta(a: float, b: float, low: float = 0.0, high: float = 1.0) -> Beta:
-    """A beta prior between low and high; its density is infinite at an end whose exponent is below 1."""
-    return Beta(a, b, low, high)
-
-
-def student_t(df: float, mean: float = 0.0, scale: float = 1.0) -> StudentT:
-    """Student's t around a mean: tails that allow for surprises."""
-    return StudentT(df, mean, scale)
 
 
 def mixture(*parts: tuple[float, LinePrior]) -> Mixture:
@@ -180,8 +166,12 @@ def mixture(*parts: tuple[float, LinePrior]) -> Mixture:
     try:
         shares, priors = zip(*parts, strict=True)
     except (TypeError, ValueError):
-        remedy = "write (0.7, normal(20, 5)), …"
-        raise PriorError("mixture", parts, "is not a list of (weight, prior)", remedy) from None
+        raise PriorError(
+            "mixture",
+            parts,
+            "is not a list of (weight, prior)",
+            "write (0.7, normal(20, 5)), …",
+        ) from None
     return Mixture(priors, shares)
 
 
@@ -229,21 +219,15 @@ def unknown(
     return Unknown(0, len(listed) - 1, listed)
 
 
-def partly_known(
-    radius: float, probability: float, low: float = -np.inf, high: float = np.inf
-) -> PartlyKnown:
-    """P(|x − t| ≤ radius) = probability around the true value t, and nothing else but the range."""
-    return PartlyKnown(radius, probability, low, high)
-
-
 def from_scipy(distribution: Any) -> LinePrior | Finite:
     """Any frozen distribution of scipy.stats, continuous (by quadrature) or discrete (by its atoms)."""
     if not hasattr(distribution, "dist") or not hasattr(distribution, "ppf"):
-        problem, remedy = (
+        raise PriorError(
+            "from_scipy",
+            distribution,
             "is not a frozen distribution",
             "give for instance scipy.stats.gamma(3)",
         )
-        raise PriorError("from_scipy", distribution, problem, remedy)
     with quiet():
         if np.isnan(distribution.cdf(0.0)):
             raise PriorError(

@@ -59,7 +59,5 @@ def _read(name: str) -> Any:
 
 def _is_alone() -> bool:
     """Whether no other thread could read the package meanwhile: those that draw a progress bar read nothing."""
-    others = [
-        thread for thread in threading.enumerate() if thread is not threading.current_thread()
-    ]
+    others = set(threading.enumerate()) - {threading.current_thread()}
     return all(type(thread).__module__ == "rich.live" for thread in others)
