@@ -18,15 +18,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.limits import Belief, Gain
-from guessproof.risk.line.capped import HOW, CappedSolver, binding_form, capped_ends, is_run
+from guessproof.risk.line.capped import CappedTilts, binding_form, capped_ends, is_run
 from guessproof.risk.line.recursion import (
+    EPS,
     LineQuestion,
+    LineTables,
     atom_question,
     density_question,
-    line_belief,
 )
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
@@ -34,6 +36,14 @@ from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
+from guessproof.world.pieces import spread
+
+RECURSION = "piecewise-exponential likelihood by a recursion along the line"
+CAPPED = "flat and sloped parts of the best likelihood under a cap"
+CHECKED = ", with a density that is checked at samples"
+WIDTH = 1e-4  # width of a gain, relative where it is below 1, up to which pieces are not divided further
+DIVISIONS = 12  # rounds of dividing pieces
+MOST = 20_000  # pieces; more would be a question that no prior at hand asks
 
 
 def belief_of(attribute: Attribute, goal: Goal, at: Any) -> Belief:
@@ -78,14 +88,90 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
 def _of_questions(questions: list[LineQuestion], shape: tuple[int, ...]) -> Belief | None:
     """The belief in goals on a line, where an engine of the line answers."""
     form = questions[0].form
+    before = np.array([question.log_prior for question in questions]).T.reshape(2, *shape)
     if form.is_flat:
-        before = np.array([question.log_prior for question in questions]).T.reshape(2, *shape)
         return Belief(before[0], before[1], *_flat_gain(form, shape))
-    if np.isinf(form.cap):
-        return line_belief(questions, shape)
-    if all(is_run(question.goal) or is_run(~question.goal) for question in questions):
-        return line_belief(questions, shape, CappedSolver, HOW)
-    return None
+    runs = all(is_run(question.goal) or is_run(~question.goal) for question in questions)
+    if np.isfinite(form.cap) and not runs:
+        return None
+    solvers = [
+        (LineSolver(question), LineSolver(question.complement)) for question in questions
+    ]
+    which = np.arange(len(questions)).reshape(shape)
+    how = RECURSION if np.isinf(form.cap) else CAPPED
+
+    def one(k: float, i: int) -> tuple[float, float]:
+        attack, bound = solvers[i][int(k < 0)].gain(abs(float(k)))
+        extra = abs(k) * form.step
+        return (attack + extra, bound + extra) if k >= 0 else (-attack - extra, -bound - extra)
+
+    each = np.vectorize(one, otypes=[np.float64, np.float64])
+
+    def gain(k: Array) -> tuple[Array, Array]:
+        attack, bound = each(k, which)
+        return np.asarray(attack), np.asarray(bound)
+
+    return Belief(
+        before[0], before[1], gain, how if questions[0].pieces.proven else how + CHECKED
+    )
+
+
+class LineSolver:
+    """One question asked at many ε; pieces are divided where brackets would be too wide, and stay so."""
+
+    def __init__(self, question: LineQuestion) -> None:
+        self.question = question
+
+    def gain(self, epsilon: float) -> tuple[float, float]:
+        """Attack and bound of ln(posterior odds / prior odds)."""
+        attack = bound = 0.0
+        for _ in range(DIVISIONS if epsilon > 0 and not self.question.flat else 0):
+            attack, bound, heights = self._bracket(epsilon)
+            room = WIDTH * min(bound, 1.0)
+            if bound - attack <= room or np.isinf(bound):
+                break
+            parts = self._parts(epsilon, heights, room)
+            if not (parts > 1).any() or parts.sum() > MOST:
+                break
+            self.question = self.question.on(self.question.pieces.split(parts))
+        return max(attack, 0.0), bound
+
+    def _bracket(self, epsilon: float) -> tuple[float, float, Array]:
+        """Attack and bound of a gain, rounding included, and about ln L on each piece."""
+        question, cap = self.question, self.question.form.cap
+        if np.isinf(cap):
+            tables = LineTables(question, epsilon, bound=False)
+            attack, bound = tables.log_odds(), LineTables(question, epsilon).log_odds()
+            heights = tables.heights(attack)
+        else:
+            rises = is_run(question.goal)
+            first, last = np.flatnonzero(question.goal == rises)[[0, -1]]
+            sign = 1 if rises else -1
+            found = CappedTilts(question, epsilon).bracket(
+                np.array([first]), np.array([last + 1]), rises
+            )
+            attack, bound = (sign * float(odds[0]) for odds in found)
+            left, right = question.position
+            outwards = np.maximum(left[first] - left, right - right[last])
+            heights = -sign * epsilon * np.clip(outwards, -cap, cap)
+        before = question.log_prior[0] - question.log_prior[1]
+        size = abs(before) + (abs(bound) if np.isfinite(bound) else 0.0)
+        slack = EPS * (8 + question.goal.size / 8 + 4 * size)
+        return attack - before - slack, bound - before + slack, heights
+
+    def _parts(self, epsilon: float, heights: Array, room: float) -> NDArray[np.int64]:
+        """Into how many parts to divide pieces so that the bracket gets that narrow."""
+        goal, pieces, (left, right) = (
+            self.question.goal,
+            self.question.pieces,
+            self.question.position,
+        )
+        share = pieces.log_mass + heights
+        for some in (goal, ~goal):
+            share[some] -= np.logaddexp.reduce(share[some])
+        errors = 2 * np.exp(share) * spread(epsilon * (right - left), pieces.osc)
+        allowed = 0.25 * room / max(1, int(np.count_nonzero(errors > EPS)))
+        return np.clip(np.ceil(np.cbrt(errors / allowed)), 1, 8).astype(np.int64)
 
 
 def _cells_gain(
