@@ -177,9 +177,8 @@ def _typical(attack: Attack) -> float:
         prior, form = attribute.prior, attribute.distance.line_form
         if form is None or (isinstance(prior, Finite) and not prior.is_line):
             continue
+        ends = getattr(prior, "support", (0.0, 0.0))
         if isinstance(prior, LinePrior):
             ends = prior.quantile(QUANTILES)
-        else:
-            ends = getattr(prior, "support", (0.0, 0.0))
         widths.append(float(np.diff(form.psi(np.asarray(ends, dtype=np.float64)))[0]))
     return 1 / min((width for width in widths if 0 < width < math.inf), default=1.0)

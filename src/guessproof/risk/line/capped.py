@@ -88,7 +88,7 @@ class CappedTilts(Tilts):
             piece = np.minimum(count // 2, left.size - 1)
             share = np.clip((level - shift - left[piece]) / (right - left)[piece], 0.0, 1.0)
             inside = (count % 2 == 1) & (right > left)[piece]
-            return count // 2 + np.where(inside, share, 0.0)
+            return (count // 2).astype(np.float64) + np.where(inside, share, 0.0)
 
         with np.errstate(all="ignore"):
             lower, higher = travelled(~upper, self.question.form.cap), travelled(upper, 0.0)

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from guessproof.world.checks import Array, Mask
 from guessproof.world.distances import LineForm
@@ -99,19 +99,10 @@ class LineQuestion:
 
     @cached_property
     def reach(self) -> float:
-        """The mean distance from the goal in ψ: about the gain for a small ε, relative to it."""
+        """The mean distance from the goal's first edge in ψ: about the gain for a small ε, relative to it."""
         left, right = self.position
-        low, high = left[self.goal].min(), right[self.goal].max()
-        away = np.maximum(np.maximum(low - left, right - high), 0.0)
-        for i, tail in zip((0, -1), self.pieces.tails, strict=True):
-            if tail is not None and self.rate[i] > 0:
-                away[i] += self.rate[i] / max(
-                    tail.low if tail.low > 0 else tail.high, LEAST_HAZARD
-                )
-        away = np.minimum(away, self.form.cap)
-        return float(
-            np.exp(self.pieces.log_mass) @ away + 0.25 * min(high - low, self.form.cap)
-        )
+        away = np.minimum(np.maximum(np.abs(left), np.abs(right)), self.form.cap)
+        return float(np.exp(self.pieces.log_mass) @ away)
 
     @cached_property
     def flat(self) -> bool:
@@ -257,7 +248,7 @@ class LineTables:
             if scale * math.exp(high) > LARGEST_ODDS:
                 return math.inf
             low, high = high, high + 2.0
-        root = float(brentq(margin, low, high, xtol=CLOSE, rtol=4 * EPS))
+        root = float(root_scalar(margin, bracket=(low, high), xtol=CLOSE, rtol=4 * EPS).root)
         return before + scale * math.exp(root + outwards)
 
 

@@ -303,7 +303,8 @@ class WorstSearch:
             rest = (near, np.inf) if side > 0 else (-np.inf, near)
             beyond = float(self.prior.mass(*rest))
             if direction != "fall":
-                tilts, first, last = self._tilts(*np.array(rest)[:, None], epsilon)
+                lo, hi = np.array(rest)[:, None]
+                tilts, first, last = self._tilts(lo, hi, epsilon)
                 odds = tilts.bracket(first, last, True)[1]
                 beyond = float(posterior_of(odds, 0.0, epsilon * self.form.step)[0])
             bound = min(bound, beyond)
