@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from guessproof.risk.noise.cells import NORMAL, NoiseLaw, atom_cells, cells_of
     from guessproof.risk.noise.outputs import View, quantile
     from guessproof.risk.noise.reading import GaussianReading
-    from guessproof.risk.over import advantage_over
     from guessproof.risk.prior_error.answer import MisspecifiedPrior, prior_error_in
     from guessproof.risk.prior_error.odds import (
         as_declared,
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from guessproof.risk.profile.shapes import Binding, PointProfile, ProfileLimits
     from guessproof.risk.truths import true_combinations, values_along
     from guessproof.risk.two_valued import worst_advantage, worst_distance, worst_prior
+    from guessproof.risk.worst_truth import advantage_over
 
 _HOMES = {
     "attack": ("Attack", "cumulative_advantage"),
@@ -83,7 +83,6 @@ _HOMES = {
     "noise.cells": ("NORMAL", "NoiseLaw", "atom_cells", "cells_of"),
     "noise.outputs": ("View", "quantile"),
     "noise.reading": ("GaussianReading",),
-    "over": ("advantage_over",),
     "prior_error.answer": ("MisspecifiedPrior", "prior_error_in"),
     "prior_error.odds": (
         "as_declared",
@@ -101,6 +100,7 @@ _HOMES = {
     "profile.risk_profile": ("RiskProfile", "aware_epsilon"),
     "profile.shapes": ("Binding", "ProfileLimits", "PointProfile"),
     "truths": ("true_combinations", "values_along"),
+    "worst_truth": ("advantage_over",),
     "two_valued": ("worst_advantage", "worst_distance", "worst_prior"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

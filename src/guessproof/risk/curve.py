@@ -1,16 +1,17 @@
 """The curve of one attack: exact answers at knots of ε, each asked when it is first needed, and then looked up.
 
 Bounds rise in ε. So the bound at the next knot holds for every ε up to it, and an ε at which a limit holds is the last
-knot that keeps it. Knots are the powers of one number: there is no first and no last one.
+knot that keeps it.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.limits import checked_epsilon, checked_limits
+from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 
@@ -27,78 +29,50 @@ STRIDE = 16  # knots, the first step of a search
 SHOWN = 0.02, 20.0  # around a typical ε, where points are drawn
 QUANTILES = 0.1, 0.9  # between which the bulk of a prior lies
 
-Asked = Literal["rise", "move", "posterior"]
-
 
 @dataclass(frozen=True)
 class Knots:
-    """Attacks and bounds at powers of `STEP`, and the searches among them."""
+    """Brackets at rising ε around a typical one, and the searches among them."""
 
-    attack: Attack
-    asked: Asked
+    ask: Callable[[float], Bracket]
     typical: float
-    known: dict[int, tuple[float, float]] = field(
-        default_factory=dict[int, tuple[float, float]], compare=False
-    )
+    known: dict[int, Bracket] = field(default_factory=dict[int, Bracket], compare=False)
 
-    def at(self, knot: int) -> tuple[float, float]:
-        """Attack and bound at one knot."""
+    @cached_property
+    def epsilons(self) -> Array:
+        """The knots."""
+        return self.typical * STEP ** np.arange(-MOST, MOST + 1.0)
+
+    def at(self, knot: int) -> Bracket:
+        """What the attack answers at one knot."""
         if knot not in self.known:
-            found = self.ask(STEP**knot)
-            self.known[knot] = float(found.attack), float(found.bound)
+            self.known[knot] = self.ask(float(self.epsilons[knot]))
         return self.known[knot]
-
-    def ask(self, epsilon: float) -> Bracket:
-        """What the attack answers at any ε."""
-        if self.asked == "posterior":
-            return self.attack.posterior(epsilon)
-        return self.attack.advantage(epsilon, self.asked == "move")
 
     def bound(self, epsilon: float) -> float:
         """What is not exceeded at this ε."""
-        knot = self._knot(epsilon, math.ceil)
-        return float(self.ask(epsilon).bound) if knot is None else self.at(knot)[1]
+        knot = int(np.searchsorted(self.epsilons, epsilon))
+        return float((self.at(knot) if 0 < knot <= 2 * MOST else self.ask(epsilon)).bound)
 
     def reached(self, epsilon: float) -> float:
         """What an attack reaches at this ε."""
-        knot = self._knot(epsilon, math.floor)
-        return float(self.ask(epsilon).attack) if knot is None else self.at(knot)[0]
+        knot = int(np.searchsorted(self.epsilons, epsilon, "right")) - 1
+        return float((self.at(knot) if 0 <= knot < 2 * MOST else self.ask(epsilon)).attack)
 
     def largest(self, limit: float) -> float | None:
         """The last knot that keeps a limit; None where it lies beyond all knots."""
-        low = high = self.middle
-        kept = self.at(low)[1] <= limit
-        step = STRIDE
-        while (self.at(high)[1] <= limit) == kept:
-            low = high
-            high = self.middle + (step if kept else -step)
+        low = high = MOST
+        step = STRIDE if self.at(MOST).bound <= limit else -STRIDE
+        while (self.at(high).bound <= limit) == (step > 0):
+            low, high = high, MOST + step
             step *= 2
-            if step > 2 * MOST:
+            if not 0 <= high <= 2 * MOST:
                 return None
-        low, high = (low, high) if kept else (high, low)
-        known = sorted(knot for knot in self.known if low <= knot <= high)
-        low = max((knot for knot in known if self.at(knot)[1] <= limit), default=low)
-        high = min((knot for knot in known if knot > low), default=high)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.at(middle)[1] <= limit else (low, middle)
-        return STEP**low
-
-    @property
-    def middle(self) -> int:
-        """The knot at a typical ε."""
-        return round(math.log(self.typical, STEP))
-
-    def _knot(self, epsilon: float, rounded: Callable[[float], int]) -> int | None:
-        """The knot next to an ε, on the given side of it."""
-        side = 1 if rounded is math.ceil else -1
-        place = math.log(epsilon, STEP) if epsilon > 0 else -math.inf
-        if abs(place - self.middle) > MOST:
-            return None
-        knot = rounded(place)
-        return (
-            knot if side * (STEP**knot - epsilon) >= 0 else knot + side
-        )  # rounding of the logarithm
+        low, high = min(low, high), max(low, high)
+        kept = bisect_right(
+            range(low, high), limit, key=lambda knot: float(self.at(knot).bound)
+        )
+        return float(self.epsilons[low + kept - 1])
 
 
 @dataclass(frozen=True)
@@ -126,8 +100,7 @@ class Curve:
             if np.ndim(value):
                 problem = "a curve is that of one true value, or of the worst one"
                 raise ParameterError(f"at[{name!r}]", value, problem, "make one curve for each")
-        if not self._alternatives:
-            self.rise.at(self.rise.middle)  # an attack without an answer is refused here
+        self.rise.at(MOST)  # an attack without an answer is refused here
 
     def epsilon(
         self,
@@ -138,63 +111,34 @@ class Curve:
         exact: bool = False,
     ) -> float:
         """An ε at which every limit is proven to hold, near the largest one; math.inf where none breaks."""
-        for name, limit in zip(
-            ("advantage", "posterior"), checked_limits(advantage, posterior), strict=True
-        ):
+        limits = checked_limits(advantage, posterior)
+        found: list[float | None] = []
+        tables = "move" if both else "rise", "believed"
+        for name, limit, table in zip(("advantage", "posterior"), limits, tables, strict=True):
             if limit is not None and limit.ndim:
                 raise ParameterError(name, limit, "is not one number", "ask one at a time")
-        if exact:
+            if limit is not None and not exact:
+                found.append(getattr(self, table).largest(float(limit)))
+        least = min((one for one in found if one is not None), default=None)
+        if least is None or None in found:
             return float(
                 self.attack.epsilon(advantage=advantage, posterior=posterior, both=both)
             )
-        if self._alternatives:
-            return min(
-                c.epsilon(advantage=advantage, posterior=posterior, both=both)
-                for c in self._alternatives
-            )
-        answers: list[float] = []
-        if advantage is not None:
-            found = (self.move if both else self.rise).largest(float(advantage))
-            answers.append(
-                float(self.attack.epsilon(advantage=advantage, both=both))
-                if found is None
-                else found
-            )
-        if posterior is not None:
-            found = self.believed.largest(float(posterior))
-            answers.append(
-                float(self.attack.epsilon(posterior=posterior)) if found is None else found
-            )
-        return min(answers)
+        return least
 
     def advantage(self, epsilon: float, both: bool = False, *, exact: bool = False) -> float:
         """How far the belief can rise (or move, with both=True) at most."""
-        value = _one(epsilon)
-        if self._alternatives and not exact:
-            return max(one.advantage(value, both) for one in self._alternatives)
-        if value == 0:
-            return 0.0
-        return (
-            float(self.attack.advantage(value, both).bound)
-            if exact
-            else (self.move if both else self.rise).bound(value)
-        )
+        return _bound(self.move if both else self.rise, epsilon, exact)
 
     def posterior(self, epsilon: float, *, exact: bool = False) -> float:
         """How high the belief can get at most."""
-        value = _one(epsilon)
-        if self._alternatives and not exact:
-            return max(one.posterior(value) for one in self._alternatives)
-        return (
-            float(self.attack.posterior(value).bound) if exact else self.believed.bound(value)
-        )
+        return _bound(self.believed, epsilon, exact)
 
     def points(self, count: int = 100) -> list[tuple[float, float]]:
         """Pairs (ε, advantage at most) for a chart, around a typical ε and rising."""
         if count < 2:
             raise ParameterError("count", count, "a line needs two points", "ask for 2 or more")
-        scales = [curve.rise.typical for curve in self._alternatives or [self]]
-        chosen = np.geomspace(SHOWN[0] * min(scales), SHOWN[1] * max(scales), count)
+        chosen = np.geomspace(*SHOWN, count) * self.rise.typical
         heights = np.maximum.accumulate([self.advantage(float(e)) for e in chosen])
         return list(zip(chosen.tolist(), heights.tolist(), strict=True))
 
@@ -204,48 +148,37 @@ class Curve:
         return 1 - 1 / STEP
 
     @cached_property
-    def _alternatives(self) -> list[Curve]:
-        return [Curve(one) for one in self.attack.alternatives]
-
-    @cached_property
     def rise(self) -> Knots:
         """How far the belief rises."""
-        return Knots(self.attack, "rise", _typical(self.attack))
+        return Knots(self.attack.advantage, _typical(self.attack))
 
     @cached_property
     def move(self) -> Knots:
         """How far the belief moves in either direction."""
-        return Knots(self.attack, "move", self.rise.typical)
+        return Knots(partial(self.attack.advantage, both=True), self.rise.typical)
 
     @cached_property
     def believed(self) -> Knots:
         """How high the belief gets."""
-        return Knots(self.attack, "posterior", self.rise.typical)
+        return Knots(self.attack.posterior, self.rise.typical)
 
 
-def _one(epsilon: Any) -> float:
+def _bound(knots: Knots, epsilon: Any, exact: bool) -> float:
     value = checked_epsilon(epsilon)
     if value.ndim:
         raise ParameterError("epsilon", epsilon, "is not one number", "ask one at a time")
-    return float(value)
+    return float(knots.ask(float(value)).bound) if exact else knots.bound(float(value))
 
 
 def _typical(attack: Attack) -> float:
     """An ε at which the bulk of the narrowest prior is about one unit wide."""
-    widths = [_width(a.prior, a.distance.line_form) for a in attack.conditioned.values()]
-    return 1 / min([w for w in widths if 0 < w < math.inf], default=1.0)
-
-
-def _width(prior: Any, form: Any) -> float:
-    """The width of the bulk of a prior in units of distance; 0 where it has none."""
-    if form is None or (isinstance(prior, Finite) and not prior.is_line):
-        return 0.0
-    if isinstance(prior, Finite):
-        at = np.searchsorted(np.cumsum(prior.mass), QUANTILES)
-        ends = prior.points[np.minimum(at, prior.mass.size - 1)]
-    elif isinstance(prior, LinePrior):
-        ends = prior.quantile(QUANTILES)
-    else:
-        ends = np.asarray(getattr(prior, "support", (0.0, 0.0)), dtype=np.float64)
-    low, high = form.psi(ends)
-    return float(high - low)
+    widths: list[float] = []
+    for attribute in attack.conditioned.values():
+        prior, form = attribute.prior, attribute.distance.line_form
+        if form is None or (isinstance(prior, Finite) and not prior.is_line):
+            continue
+        ends = getattr(prior, "support", (0.0, 0.0))
+        if isinstance(prior, LinePrior):
+            ends = prior.quantile(QUANTILES)
+        widths.append(float(np.diff(form.psi(np.asarray(ends, dtype=np.float64)))[0]))
+    return 1 / min((width for width in widths if 0 < width < math.inf), default=1.0)

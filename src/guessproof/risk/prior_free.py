@@ -181,14 +181,11 @@ class PriorFree:
 
     def _reached(self, prior: PartlyKnown, epsilon: Array, down: bool) -> Array:
         """What priors with one value in each region reach, wherever the range leaves room for them."""
-        low, high = self.attribute.range
-        near = [
-            end + s * r
-            for end in (low, high)
-            for s in (-1, 1)
-            for r in (0.0, self._radius, prior.radius)
+        moved = [0.0, self._radius, -self._radius, prior.radius, -prior.radius]
+        near = np.add.outer(self.attribute.range, moved)
+        truths = list(np.clip(near[np.isfinite(near)], *self.attribute.range)) or [
+            np.asarray(0.0)
         ]
-        truths = [np.clip(t, low, high) for t in near if np.isfinite(t)] or [np.asarray(0.0)]
         truths = truths if self.at is None else self._truths
         found = [
             self._reached_at(prior, epsilon, t, a, down)

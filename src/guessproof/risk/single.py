@@ -15,18 +15,21 @@ the step if and only if its logarithm lies within w of one that obeys the metric
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.errors import GoalError, TrueValueError
-from guessproof.risk.limits import Belief, Gain
-from guessproof.risk.line.capped import HOW, CappedSolver, binding_form, capped_ends, is_run
+from guessproof.risk.limits import Belief
+from guessproof.risk.line.capped import CappedTilts, binding_form, capped_ends, is_run
 from guessproof.risk.line.recursion import (
+    EPS,
     LineQuestion,
+    LineTables,
     atom_question,
     density_question,
-    line_belief,
 )
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
@@ -34,6 +37,15 @@ from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
+from guessproof.world.pieces import spread
+
+RECURSION = "piecewise-exponential likelihood by a recursion along the line"
+CAPPED = "flat and sloped parts of the best likelihood under a cap"
+CHECKED = ", with a density that is checked at samples"
+WIDTH = 3e-5  # width of a gain, relative where it is below 1, up to which pieces are not divided further
+DIVISIONS = 12  # rounds of dividing pieces
+MOST = 20_000  # pieces; more would be a question that no prior at hand asks
+Pair = tuple[float, float]  # (attack, bound) of a signed gain
 
 
 def belief_of(attribute: Attribute, goal: Goal, at: Any) -> Belief:
@@ -70,53 +82,116 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
         raise TrueValueError(
             "at", at, "this metric answers one true value at a time", "ask one at a time"
         )
-    before = np.array(questions[0].log_prior)
+    from guessproof.risk.cells import cells_gain  # few distances are of no form at all
+
     region = [(float(a), float(b)) for a, b in intervals]
-    return Belief(before[0], before[1], *_cells_gain(attribute, prior, region))
+    return _belief(
+        np.array(questions[0].log_prior),
+        lambda k, _: cells_gain(prior, attribute.distance, region, k),
+        "certified cells: averages coupled quantile to quantile, bound re-checked from the dual",
+    )
 
 
 def _of_questions(questions: list[LineQuestion], shape: tuple[int, ...]) -> Belief | None:
     """The belief in goals on a line, where an engine of the line answers."""
     form = questions[0].form
+    before = np.array([question.log_prior for question in questions]).T.reshape(2, *shape)
     if form.is_flat:
-        before = np.array([question.log_prior for question in questions]).T.reshape(2, *shape)
-        return Belief(before[0], before[1], *_flat_gain(form, shape))
-    if np.isinf(form.cap):
-        return line_belief(questions, shape)
-    if all(is_run(question.goal) or is_run(~question.goal) for question in questions):
-        return line_belief(questions, shape, CappedSolver, HOW)
-    return None
+        return _flat_belief(before, form.step)
+    runs = all(is_run(question.goal) or is_run(~question.goal) for question in questions)
+    if np.isfinite(form.cap) and not runs:
+        return None
+    solvers = [
+        (LineSolver(question), LineSolver(question.complement)) for question in questions
+    ]
+    how = RECURSION if np.isinf(form.cap) else CAPPED
+
+    def one(k: float, i: int) -> Pair:
+        attack, bound = solvers[i][int(k < 0)].gain(abs(float(k)))
+        sign, extra = (1 if k >= 0 else -1), abs(k) * form.step
+        return sign * (attack + extra), sign * (bound + extra)
+
+    return _belief(before, one, how if questions[0].pieces.proven else how + CHECKED)
 
 
-def _cells_gain(
-    attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]
-) -> tuple[Gain, str]:
-    from guessproof.risk.cells import cells_gain  # few distances are of no form at all
+def _flat_belief(before: Array, step: float) -> Belief:
+    how = "two-valued distance: the odds change by at most e^(ε·step), and some release does it"
+    return _belief(before, lambda k, _: (k * step, k * step), how)
 
-    def one(k: float) -> tuple[float, float]:
-        return cells_gain(prior, attribute.distance, region, k)
 
+def _belief(before: Array, one: Callable[[float, int], Pair], how: str) -> Belief:
+    """A belief whose gain is asked one by one: of k = ±ε and the number of the true value."""
+    which = np.arange(before[0].size).reshape(before[0].shape)
     each = np.vectorize(one, otypes=[np.float64, np.float64])
 
     def gain(k: Array) -> tuple[Array, Array]:
-        attack, bound = each(k)
+        attack, bound = each(k, which)
         return np.asarray(attack), np.asarray(bound)
 
-    return (
-        gain,
-        "certified cells: averages coupled quantile to quantile, bound re-checked from the dual",
-    )
+    return Belief(before[0], before[1], gain, how)
+
+
+class LineSolver:
+    """One question asked at many ε; pieces are divided where brackets would be too wide, and stay so."""
+
+    def __init__(self, question: LineQuestion) -> None:
+        self.question = question
+
+    def gain(self, epsilon: float) -> tuple[float, float]:
+        """Attack and bound of ln(posterior odds / prior odds)."""
+        attack = bound = 0.0
+        for _ in range(DIVISIONS if epsilon > 0 and not self.question.flat else 0):
+            attack, bound, heights = self._bracket(epsilon)
+            room = WIDTH * min(bound, 1.0)
+            if bound - attack <= room or np.isinf(bound):
+                break
+            parts = self._parts(epsilon, heights, room)
+            if not (parts > 1).any() or parts.sum() > MOST:
+                break
+            self.question = self.question.on(self.question.pieces.split(parts))
+        return max(attack, 0.0), bound
+
+    def _bracket(self, epsilon: float) -> tuple[float, float, Array]:
+        """Attack and bound of a gain, rounding included, and about ln L on each piece."""
+        question, cap = self.question, self.question.form.cap
+        if np.isinf(cap):
+            tables = LineTables(question, epsilon, bound=False)
+            attack, bound = tables.log_odds(), LineTables(question, epsilon).log_odds()
+            heights = tables.heights(attack)
+        else:
+            rises = is_run(question.goal)
+            first, last = np.flatnonzero(question.goal == rises)[[0, -1]]
+            sign = 1 if rises else -1
+            found = CappedTilts(question, epsilon).bracket(
+                np.array([first]), np.array([last + 1]), rises
+            )
+            attack, bound = (sign * float(odds[0]) for odds in found)
+            left, right = question.position
+            outwards = np.maximum(left[first] - left, right - right[last])
+            heights = -sign * epsilon * np.clip(outwards, -cap, cap)
+        before = question.log_prior[0] - question.log_prior[1]
+        size = abs(before) + (abs(bound) if np.isfinite(bound) else 0.0)
+        slack = EPS * (8 + question.goal.size / 8 + 4 * size)
+        return attack - before - slack, bound - before + slack, heights
+
+    def _parts(self, epsilon: float, heights: Array, room: float) -> NDArray[np.int64]:
+        """Into how many parts to divide pieces so that the bracket gets that narrow."""
+        goal, pieces, (left, right) = (
+            self.question.goal,
+            self.question.pieces,
+            self.question.position,
+        )
+        share = pieces.log_mass + heights
+        for some in (goal, ~goal):
+            share[some] -= np.logaddexp.reduce(share[some])
+        errors = 2 * np.exp(share) * spread(epsilon * (right - left), pieces.osc)
+        allowed = 0.25 * room / max(1, int(np.count_nonzero(errors > EPS)))
+        return np.clip(np.ceil(np.cbrt(errors / allowed)), 1, 8).astype(np.int64)
 
 
 def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:
-    chosen, shape = _chosen(attribute, prior, goal, at)
-    return _belief_in(attribute, prior, chosen, shape)
-
-
-def _belief_in(
-    attribute: Attribute, prior: Finite, chosen: Array, shape: tuple[int, ...]
-) -> Belief:
     """The belief in some of finitely many values, one row of them for each true value."""
+    chosen, shape = _chosen(attribute, prior, goal, at)
     form = attribute.distance.line_form
     if form is not None and prior.is_line:
         bare = binding_form(prior, form)
@@ -128,24 +203,13 @@ def _belief_in(
             before = np.log(
                 np.array([chosen @ prior.mass, (1 - chosen) @ prior.mass]).reshape(2, *shape)
             )
-        return Belief(before[0], before[1], *_flat_gain(form, shape))
+        return _flat_belief(before, form.step)
     from guessproof.risk.combinations import axis_labels
     from guessproof.risk.finite import finite_belief
 
     labels = axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
     return finite_belief(prior.mass, table, chosen.reshape((*shape, prior.mass.size)))
-
-
-def _flat_gain(form: LineForm, shape: tuple[int, ...]) -> tuple[Gain, str]:
-    def gain(k: Array) -> tuple[Array, Array]:
-        flat = np.broadcast_to(k * form.step, np.broadcast_shapes(k.shape, shape))
-        return flat, flat
-
-    return (
-        gain,
-        "two-valued distance: the odds change by at most e^(ε·step), and some release does it",
-    )
 
 
 def _chosen(

@@ -21,20 +21,12 @@ from functools import cached_property
 
 import numpy as np
 
-from guessproof.risk.line.recursion import (
-    Attained,
-    Likelihood,
-    LineQuestion,
-    LineSolver,
-    attained,
-)
 from guessproof.risk.line.tent import DOWN, PLAIN, UP, Indices, Tilts, crossing
 from guessproof.world.checks import Array, Mask
 from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 
-HOW = "flat and sloped parts of the best likelihood under a cap"
 CLOSE = 1e-9  # of a cap: how much further out than it tails begin
 MET = 1e-13  # of a difference of logarithms, where rounding begins; any odds and places give a bound
 
@@ -65,6 +57,11 @@ def capped_ends(form: LineForm, edges: Array) -> Array:
     return np.array([finite.min() - reach[0], finite.max() + reach[1]])
 
 
+def is_run(goal: Mask) -> bool:
+    """Whether the goal is one run of pieces."""
+    return int(np.count_nonzero(np.diff(goal, prepend=False, append=False))) == 2
+
+
 @dataclass(frozen=True, eq=False)
 class CappedTilts(Tilts):
     """Bounds under a cap for any runs of pieces; a place is the number of pieces to its left, the last one in shares.
@@ -74,10 +71,6 @@ class CappedTilts(Tilts):
     """
 
     met: float = MET  # differences of logarithms that searches leave open
-
-    @property
-    def cap(self) -> float:
-        return self.epsilon * self.question.form.cap
 
     @cached_property
     def path(self) -> tuple[Array, Array, Array]:
@@ -94,153 +87,131 @@ class CappedTilts(Tilts):
             count = np.cumsum(own)
             piece = np.minimum(count // 2, left.size - 1)
             share = np.clip((level - shift - left[piece]) / (right - left)[piece], 0.0, 1.0)
-            whole = (count // 2).astype(np.float64)
-            return whole + np.where((count % 2 == 1) & (right > left)[piece], share, 0.0)
+            inside = (count % 2 == 1) & (right > left)[piece]
+            return (count // 2).astype(np.float64) + np.where(inside, share, 0.0)
 
         with np.errstate(all="ignore"):
             lower, higher = travelled(~upper, self.question.form.cap), travelled(upper, 0.0)
         return np.append(level[0], level), np.append(0.0, lower), np.append(0.0, higher)
 
-    def odds(self, first: Indices, last: Indices, rises: bool, bound: bool) -> Array:
-        """ln of odds that pieces `first` … `last` − 1 do not exceed (or fall below); nothing else is told."""
-        if not bound:
-            return np.full(first.shape, -np.inf if rises else np.inf)
-        with np.errstate(all="ignore"):  # of nothing over nothing
-            return self.solve(first, last, rises)[0]
-
-    def solve(self, first: Indices, last: Indices, rises: bool) -> tuple[Array, Array]:
-        """The same, and between which levels of ψ the best likelihood is flat."""
-        sign, n = (1 if rises else -1), self.question.goal.size
+    def bracket(self, first: Indices, last: Indices, rises: bool) -> tuple[Array, Array]:
+        """ln of odds that are reached for pieces `first` … `last` − 1, and that nothing exceeds (or falls below)."""
+        sign, n, cap = (
+            (1 if rises else -1),
+            self.question.goal.size,
+            self.epsilon * self.question.form.cap,
+        )
         level, low, high = self.path
-        mass, goal, tilt = self.masses.between, int(rises), (UP if rises else DOWN)
-        inner = np.array(
-            [[tilt + goal], [DOWN - tilt + goal]]
-        )  # rows of the masses in the goal, by side
-        outer = np.array([[tilt + 1 - goal], [DOWN - tilt + 1 - goal]])
+        steps = np.arange(level.size)
+        mass, goal = self.masses.between, int(rises)
+        sides = np.array([[UP], [DOWN]]) if rises else np.array([[DOWN], [UP]])
         ends = np.zeros(first.size), np.full(first.size, float(n))
         edge = np.stack([first, last]).astype(np.float64)
-        rest = np.array([PLAIN + 1 - goal])
-        beyond = np.stack([mass(rest, ends[0], edge[0]), mass(rest, edge[1], ends[1])])
+        beyond = mass(
+            PLAIN + 1 - goal, np.stack([ends[0], edge[1]]), np.stack([edge[0], ends[1]])
+        )
         dead = np.isneginf(beyond)  # nothing lies beyond this end of the goal
         start = np.stack(
             [np.searchsorted(high, edge[0]), np.searchsorted(low, edge[1], "right") - 1]
         )
-        stop = np.stack([
-            np.minimum(np.searchsorted(low, edge[0], "right"), np.searchsorted(high, edge[1], "right")) - 1,
-            np.maximum(np.searchsorted(high, edge[1]), np.searchsorted(low, edge[0])),
-        ])  # fmt: skip
-        stop = np.where(
-            dead,
-            start,
-            np.stack([np.maximum(stop[0], start[0]), np.minimum(stop[1], start[1])]),
+        most = (
+            np.minimum(
+                np.searchsorted(low, edge[0], "right"), np.searchsorted(high, edge[1], "right")
+            )
+            - 1
         )
+        least = np.maximum(np.searchsorted(high, edge[1]), np.searchsorted(low, edge[0]))
+        stop = np.stack([np.maximum(most, start[0]), np.minimum(least, start[1])])
+        stop = np.where(dead, start, stop)
 
         def pointers(at: Array) -> tuple[Array, Array]:
             """Where both pointers are, both sides in rows; those of an end without mass stay at it."""
-            m = np.minimum(at.astype(np.int64), level.size - 2)
-            share = at - m
-            found = (
-                np.where(dead, edge, x[m] + share * (x[m + 1] - x[m])) for x in (low, high)
-            )
-            a, b = found
+            a, b = (np.where(dead, edge, np.interp(at, steps, x)) for x in (low, high))
             return a, b
 
         def ramps(at: Array) -> Array:
             """ln of the odds of both ramps; −inf where neither has a mass."""
-            a, b = pointers(at)
-            (lo, hi), (a_left, b_right), (b_left, a_right) = edge, a, b
-            met = mass(inner, np.stack([lo, b_right]), np.stack([b_left, hi]))
-            missed = mass(outer, np.stack([a_left, hi]), np.stack([lo, a_right]))
+            (a_left, b_right), (b_left, a_right) = pointers(at)
+            (lo, hi) = edge
+            met = mass(sides + goal, np.stack([lo, b_right]), np.stack([b_left, hi]))
+            missed = mass(sides + 1 - goal, np.stack([a_left, hi]), np.stack([lo, a_right]))
             return np.where(np.isneginf(met), -np.inf, met - missed)
-
-        known = start, stop
 
         def places(odds: Array) -> Array:
             """Where on the path both ramps have these odds."""
-            nonlocal known
-            near, far = known  # odds rise from near to far
-            there = (near != far) & (ramps(1.0 * near) <= odds) & (ramps(1.0 * far) > odds)
-            near, far = np.where(there, near, start), np.where(there, far, stop)
+            near, far = start, stop  # odds rise from near to far
             while np.any(np.abs(far - near) > 1):
                 middle = (near + far) // 2
                 short = ramps(middle.astype(np.float64)) <= odds
                 near, far = np.where(short, middle, near), np.where(short, far, middle)
-            known = near, far
-            a, b = crossing(
+            shares = crossing(
                 lambda x: ramps(near + x * (far - near)) - odds, near.shape, self.met
             )
-            return near + (a if sign > 0 else b) * (far - near)
+            return near + shares[int(not rises)] * (far - near)
 
         def plateau(at: Array) -> Array:
             (a_left, b_right), (b_left, a_right) = pointers(at)
-            outside = np.logaddexp(mass(rest, ends[0], a_left), mass(rest, a_right, ends[1]))
-            flat = mass(np.array([PLAIN + goal]), b_left, b_right)
-            if sign > 0:
-                return np.where(np.isneginf(flat), -np.inf, self.cap + flat - outside)
-            return np.where(
-                b_left > b_right,
-                -np.inf,
-                np.where(np.isneginf(outside), np.inf, flat - outside - self.cap),
+            outside = np.logaddexp(
+                mass(PLAIN + 1 - goal, ends[0], a_left),
+                mass(PLAIN + 1 - goal, a_right, ends[1]),
             )
+            flat = mass(PLAIN + goal, b_left, b_right)
+            if rises:
+                return np.where(np.isneginf(flat), -np.inf, cap + flat - outside)
+            odds = np.where(np.isneginf(outside), np.inf, flat - outside - cap)
+            return np.where(b_left > b_right, -np.inf, odds)
 
-        before = mass(np.array([PLAIN + goal]), *edge) - np.logaddexp(*beyond)
-        shift = before - (0.0 if sign > 0 else self.cap)
-        found = crossing(
-            lambda x: (odds := shift + x * self.cap) - plateau(places(odds)),
-            before.shape,
-            self.met,
-        )
-        best = np.full(before.shape, np.inf)
-        flat = np.zeros((2, before.size))
-        for x in found:
-            at = places(shift + x * self.cap)
-            three = sign * np.stack(
-                [*np.where(dead & (sign < 0), np.inf, ramps(at)), plateau(at)]
+        with np.errstate(all="ignore"):  # of nothing over nothing
+            before = mass(PLAIN + goal, *edge) - np.logaddexp(*beyond)
+            shift = before - (0.0 if rises else cap)
+            shares = crossing(
+                lambda x: (odds := shift + x * cap) - plateau(places(odds)),
+                before.shape,
+                self.met,
             )
-            odds = np.max(three, axis=0)
-            m = np.minimum(at.astype(np.int64), level.size - 2)
-            height = (
-                level[m]
-                + (at - m) * (level[m + 1] - level[m])
-                - np.array([[0.0], [self.question.form.cap]])
+            best, flat = np.full(before.shape, np.inf), np.zeros((2, before.size))
+            outermost = np.stack(
+                [
+                    self.question.position[0][np.minimum(first, n - 1)],
+                    self.question.position[1][last - 1],
+                ]
             )
-            position = self.question.position
-            height = np.where(
-                dead, [position[0][np.minimum(first, n - 1)], position[1][last - 1]], height
-            )
-            best, flat = np.where(odds < best, odds, best), np.where(odds < best, height, flat)
-        return sign * np.clip(best, sign * before - np.inf, sign * before + self.cap), flat
+            for x in shares:
+                at = places(shift + x * cap)
+                sloped = np.where(dead & (not rises), np.inf, ramps(at))
+                odds = np.max(sign * np.stack([*sloped, plateau(at)]), axis=0)
+                height = np.interp(at, steps, level) - np.array(
+                    [[0.0], [self.question.form.cap]]
+                )
+                height = np.where(dead, outermost, height)
+                best, flat = (
+                    np.where(odds < best, odds, best),
+                    np.where(odds < best, height, flat),
+                )
+            bound = sign * np.minimum(best, sign * before + cap)
+            flat = np.where(flat[0] <= flat[1], flat, np.mean(flat, axis=0))
+            return self._reached(flat, edge, rises), bound
 
-    def best(self, first: int, last: int, rises: bool) -> tuple[float, Attained]:
-        """ln of the odds in favour of a run of pieces (or of all others) that none exceed, and what some reach."""
-        question = self.question
-        run = np.zeros(question.goal.size, dtype=np.bool_)
-        run[first:last] = True
-        with np.errstate(all="ignore"):
-            odds, (low, high) = self.solve(np.array([first]), np.array([last]), rises)
-        u, v = (low[0], high[0]) if low[0] <= high[0] else (0.5 * (low[0] + high[0]),) * 2
-        turns = np.array([u - question.form.cap, u, v, v + question.form.cap])
-        sign = 1 if rises else -1
-        asked = LineQuestion(question.pieces, run == rises, question.form)
-        turns += (
-            asked.position[0][first] - question.position[0][first]
-        )  # each measures ψ from its own goal
-        likelihood = Likelihood(turns, sign * self.cap * np.array([-1.0, 0.0, 0.0, -1.0]))
-        return sign * float(odds[0]), attained(asked, likelihood)
-
-
-class CappedSolver(LineSolver):
-    """One interval, or all but one, asked at many ε."""
-
-    def _best(self, epsilon: float) -> tuple[float, Attained]:
-        rises = is_run(self.question.goal)
-        marks = np.flatnonzero(self.question.goal == rises)
-        return CappedTilts(self.question, epsilon).best(
-            int(marks[0]), int(marks[-1]) + 1, rises
-        )
-
-
-def is_run(goal: Mask) -> bool:
-    """Whether the goal is one run of pieces."""
-    marks = np.flatnonzero(goal)
-    return marks.size > 0 and int(marks[-1] - marks[0]) + 1 == marks.size
+    def _reached(self, levels: Array, edge: Array, rises: bool) -> Array:
+        """ln of the odds that likelihoods reach which are flat between two levels of ψ."""
+        goal, n = int(not rises), self.question.goal.size
+        form, rate = self.question.form, self.epsilon * (1 if rises else -1)
+        turns = np.stack([levels[0] - form.cap, *levels, levels[1] + form.cap])
+        keys = np.stack(self.question.position, axis=-1).ravel()
+        knots = np.stack([np.arange(n), np.arange(1, n + 1)], axis=-1).ravel()
+        turns = np.interp(turns, keys, knots)
+        rows = (PLAIN, UP, PLAIN, DOWN, PLAIN) if rises else (PLAIN, DOWN, PLAIN, UP, PLAIN)
+        heights = -rate * form.cap, -rate * levels[0], 0.0, rate * levels[1], -rate * form.cap
+        starts = np.concatenate([0 * edge[:1], turns])
+        stops = np.concatenate([turns, 0 * edge[:1] + n])
+        found: list[Array] = []
+        for row, height, start, stop in zip(rows, heights, starts, stops, strict=True):
+            for own, low, high in (
+                (1 - goal, 0, edge[0]),
+                (goal, *edge),
+                (1 - goal, edge[1], n),
+            ):
+                inside = np.maximum(start, low), np.minimum(stop, high)
+                found.append(height + self.masses.between(row + own, *inside))
+        met = np.logaddexp.reduce(found[1::3])
+        return met - np.logaddexp.reduce(found[::3] + found[2::3])

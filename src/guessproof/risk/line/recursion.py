@@ -15,43 +15,26 @@ the complement.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import root_scalar
 
-from guessproof.errors import NotCertifiedError
-from guessproof.risk.limits import Belief
 from guessproof.world.checks import Array, Mask
 from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
-from guessproof.world.pieces import Pieces, pieces_of, spread
+from guessproof.world.pieces import Pieces, pieces_of
 
-HOW = "piecewise-exponential likelihood by a recursion along the line"
-CHECKED = ", with a density that is checked at samples"
-WIDTH = 1e-4  # width of a gain, relative where it is below 1, up to which pieces are not divided further
-CLOSE = 1e-12  # relative width at which the search for the odds ends
+CLOSE = 1e-12  # relative width at which the search for a gain ends
+NEAR = 40.0  # logarithm: a gain that much smaller than its estimate is none
+MOST_SCALE = 30.0  # of a gain; larger ones are found by doubling
+LARGEST_ODDS = 1e5  # in logarithms: beyond what floating point tells from certainty
+MOST_MARGIN = 1e9  # larger ones, and infinite ones, say no more than their sign
 LEAST_HAZARD = 1e-300  # of a tail so far out that its density is 0 in floating point
 EPS = float(np.finfo(float).eps)
-FIRST_STEP = 30.0  # of a gain; larger ones are found by doubling
-ROUNDS = 400  # of the search; each third one halves the bracket at least
-DIVISIONS = 12  # rounds of dividing pieces
-MOST = 20_000  # pieces; more would be a question that no prior at hand asks
-EXPANSIONS = 1100  # doublings of a gain from the smallest number to the largest
-
-
-@dataclass(frozen=True)
-class LineRun:
-    """A run of pieces that all lie in the goal, or all outside; slices of the cumulative logarithms."""
-
-    goal: bool
-    length: float  # ε·ψ from its first end to its last
-    gap: float  # ε·ψ to the next stretch on the left
-    first: int
-    last: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,19 +99,10 @@ class LineQuestion:
 
     @cached_property
     def reach(self) -> float:
-        """The mean distance from the goal in ψ: about the gain for a small ε, relative to it."""
+        """The mean distance from the goal's first edge in ψ: about the gain for a small ε, relative to it."""
         left, right = self.position
-        low, high = left[self.goal].min(), right[self.goal].max()
-        away = np.maximum(np.maximum(low - left, right - high), 0.0)
-        for i, tail in zip((0, -1), self.pieces.tails, strict=True):
-            if tail is not None and self.rate[i] > 0:
-                away[i] += self.rate[i] / max(
-                    tail.low if tail.low > 0 else tail.high, LEAST_HAZARD
-                )
-        away = np.minimum(away, self.form.cap)
-        return float(
-            np.exp(self.pieces.log_mass) @ away + 0.25 * min(high - low, self.form.cap)
-        )
+        away = np.minimum(np.maximum(np.abs(left), np.abs(right)), self.form.cap)
+        return float(np.exp(self.pieces.log_mass) @ away)
 
     @cached_property
     def flat(self) -> bool:
@@ -145,244 +119,137 @@ class LineQuestion:
 
 
 @dataclass(frozen=True)
-class Attained:
-    """What a likelihood reaches: ln odds; pieces that end where it turns; by piece, how much of a width it causes."""
+class LineRun:
+    """A run of pieces that all lie in the goal, or all outside, with ln of their tilted masses.
 
-    log_odds: float
-    question: LineQuestion
-    errors: Array
+    In the goal L grows away from a sign change, outside it falls: rows hold ln ∫ e^{±ε(ψ(end)−ψ(y))} f of each piece
+    from the run's right end, the same from its left end, and both summed from that end.
+    """
 
-
-@dataclass(frozen=True)
-class Likelihood:
-    """ln L as a function of ψ: values where it turns, straight between them, and its slopes before and behind."""
-
-    turns: Array
-    values: Array
-    before: float = 0.0
-    behind: float = 0.0
-
-    def at(self, place: Array) -> Array:
-        """ln L at some ψ."""
-        early, late = (
-            np.minimum(place - self.turns[0], 0.0),
-            np.maximum(place - self.turns[-1], 0.0),
-        )
-        return (
-            np.interp(place, self.turns, self.values) + self.before * early + self.behind * late
-        )
-
-
-def attained(question: LineQuestion, likelihood: Likelihood) -> Attained:
-    """What a likelihood reaches at least."""
-    if not isinstance(question.pieces.prior, Finite):
-        left, right = question.pieces.left, question.pieces.right
-        ends = (
-            np.where(np.isfinite(left), left, right),
-            np.where(np.isfinite(right), right, left),
-        )
-        keys, places = (np.stack(both, axis=-1).ravel() for both in (question.position, ends))
-        question = question.on(question.pieces.cut(np.interp(likelihood.turns, keys, places)))
-    pieces, goal, (left, right) = question.pieces, question.goal, question.position
-    start, stop = likelihood.at(left), likelihood.at(right)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        width = pieces.right - pieces.left
-        rate = np.where(width > 0, (stop - start) / width, 0.0)
-    for end, slope in ((0, likelihood.before), (-1, likelihood.behind)):
-        if np.isinf(width[end]):
-            rate[end] = slope * question.rate[end]
-    low, high = (
-        pieces.clip(side, rate, at_left=True) + start
-        for side in pieces.end_tilt(rate, at_left=True)
-    )
-    met, missed = np.logaddexp.reduce(low[goal]), np.logaddexp.reduce(high[~goal])
-    share = pieces.log_mass + np.maximum(start, stop)
-    for some in (goal, ~goal):
-        share[some] -= np.logaddexp.reduce(share[some])
-    variation = np.abs(rate) * np.where(np.isfinite(width), width, 0.0)
-    return Attained(
-        float(met - missed), question, 2 * np.exp(share) * spread(variation, pieces.osc)
-    )
+    sign: int  # 1 in the goal, −1 outside
+    length: float  # ε·ψ from its first end to its last
+    gap: float  # ε·ψ to the next run on the left
+    first: int
+    right: Array
+    left: Array
+    from_right: Array
+    from_left: Array
 
 
 @dataclass(frozen=True, eq=False)
 class LineTables:
-    """What a question at one ε needs for every odds: cumulative tilted masses, rounded for a bound.
-
-    In the goal L grows away from a sign change, outside it falls: `from_right` holds ln ∫ e^{±ε(ψ(end)−ψ(y))} f from a
-    stretch's right end, `from_left` the same from its left end.
-    """
+    """The recursion of one question at one ε, with masses rounded for a bound or for an attack."""
 
     question: LineQuestion
     epsilon: float
+    bound: bool = True
 
     @cached_property
-    def _tilted(self) -> tuple[Array, Array]:
-        question = self.question
-        rate = self.epsilon * np.where(question.goal, question.rate, -question.rate)
-        side = question.goal.astype(np.int64)
-        right = np.choose(side, question.pieces.end_tilt(-rate, at_left=False))
-        left = np.choose(side, question.pieces.end_tilt(rate, at_left=True))
-        return right, left
-
-    @cached_property
-    def stretches(self) -> list[LineRun]:
+    def runs(self) -> list[LineRun]:
         """From the rightmost to the leftmost."""
-        left, right = self.question.position
-        first, last = self.question.runs
-        gaps = np.append(0.0, left[first[1:]] - right[last[:-1]])
-        lengths = right[last] - left[first]
-        found = [
-            LineRun(
-                bool(self.question.goal[i]),
-                self.epsilon * float(d),
-                self.epsilon * float(gap),
-                int(i),
-                int(j),
-            )
-            for i, j, d, gap in zip(first, last, lengths, gaps, strict=True)
-        ]
-        return found[::-1]
-
-    @cached_property
-    def cumulative(self) -> tuple[Array, Array]:
-        """Cumulative sums within each stretch: from its right end, and from its left end."""
-        left, right = self.question.position
-        question = self.question
-        rate = self.epsilon * np.where(question.goal, question.rate, -question.rate)
+        question, (left, right) = self.question, self.question.position
+        rate = np.where(question.goal, self.epsilon, -self.epsilon)
+        side = (question.goal == self.bound).astype(np.int64)
         from_right, from_left = (
-            question.pieces.clip(tilted, rate, at_left=True) for tilted in self._tilted
+            np.choose(side, question.pieces.end_tilt(s * rate * question.rate, at_left=s > 0))
+            for s in (-1, 1)
         )
-        for s in self.stretches:
-            own = slice(s.first, s.last + 1)
-            sign = self.epsilon if s.goal else -self.epsilon
-            from_right[own] += sign * (right[s.last] - right[own])
-            from_left[own] += sign * (left[own] - left[s.first])
-            from_right[own] = np.logaddexp.accumulate(from_right[own][::-1])[::-1]
-            from_left[own] = np.logaddexp.accumulate(from_left[own])
-        return from_right, from_left
+        whole = [
+            question.pieces.clip(tilted, rate * question.rate, at_left=True)
+            for tilted in (from_right, from_left)
+        ]
+        found: list[LineRun] = []
+        for i, j in zip(*question.runs, strict=True):
+            own = slice(i, j + 1)
+            to_end, from_start = (
+                rate[i] * (right[j] - right[own]),
+                rate[i] * (left[own] - left[i]),
+            )
+            run = LineRun(
+                1 if question.goal[i] else -1,
+                self.epsilon * float(right[j] - left[i]),
+                self.epsilon * float(left[i] - right[i - 1]) if i else 0.0,
+                int(i),
+                from_right[own] + to_end,
+                from_left[own] + from_start,
+                np.logaddexp.accumulate((whole[0][own] + to_end)[::-1])[::-1],
+                np.logaddexp.accumulate(whole[1][own] + from_start),
+            )
+            found.append(run)
+        return found[::-1]
 
     def margin(self, log_odds: float, turns: list[float] | None = None) -> float:
         """Positive if and only if these odds are reachable; falls in them. Fills in where ln L turns, in ψ."""
-        from_right, from_left = self.cumulative
         sign, v = 0, -math.inf  # of V, and ln |V|
-        *inner, final = self.stretches
-        for s in inner:
-            own = 1 if s.goal else -1
-            weight = 0.0 if s.goal else log_odds
-            if sign in (0, own):
-                v, sign = _log_add(v + own * s.length, weight + float(from_left[s.last])), own
-            elif weight + float(from_right[s.first]) <= v:
-                v = sign * s.length + _log_subtract(v, weight + float(from_right[s.first]))
+        *inner, final = self.runs
+        for run in inner:
+            weight = 0.0 if run.sign > 0 else log_odds
+            whole = weight + float(run.from_right[0])
+            if sign in (0, run.sign):
+                v = float(np.logaddexp(v + run.sign * run.length, weight + run.from_left[-1]))
+                sign = run.sign
+            elif whole <= v:
+                v = sign * run.length + _log_subtract(v, whole)
             else:
-                place, part = self._crossing(s, v - weight)
-                v, sign = weight + part, own
+                place, rest = self._crossing(run, v - weight)
+                v, sign = weight + rest, run.sign
                 if turns is not None:
                     turns.append(place)
-            v += sign * s.gap
-        own = 1 if final.goal else -1
-        if sign == own:
-            return own * math.inf
-        weight = 0.0 if final.goal else log_odds
-        return (
-            own * (weight + float(from_right[final.first]) - v)
-            if math.isfinite(v)
-            else sign * v
-        )
+            v += sign * run.gap
+        if sign == final.sign:
+            return sign * math.inf
+        weight = 0.0 if final.sign > 0 else log_odds
+        whole = weight + float(final.from_right[0])
+        return final.sign * (whole - v) if math.isfinite(v) else sign * v
 
-    def _crossing(self, s: LineRun, target: float) -> tuple[float, float]:
-        """Where V reaches 0 in a stretch, in ψ, and ln of the tilted mass from its left end to there."""
-        from_right, from_left = self.cumulative
-        run = from_right[s.first : s.last + 1]
-        at = s.last - int(np.searchsorted(run[::-1], target, side="left"))
-        before = float(from_right[at + 1]) if at < s.last else -math.inf
-        left, right = self.question.position
-        sign = self.epsilon if s.goal else -self.epsilon
-        own = float(self._tilted[0][at]) + sign * float(right[s.last] - right[at])
-        log_share = min(_log_subtract(target, before) - own, 0.0)
+    def _crossing(self, run: LineRun, target: float) -> tuple[float, float]:
+        """Where V reaches 0 in a run, in ψ, and ln of the run's mass up to there, tilted from its left end."""
+        at = run.right.size - 1 - int(np.searchsorted(run.from_right[::-1], target))
+        before = float(run.from_right[at + 1]) if at + 1 < run.right.size else -math.inf
+        log_share = min(_log_subtract(target, before) - float(run.right[at]), 0.0)
         # The share of the piece that is left, tilted from its left end, where this share is, tilted from its right end.
-        pieces = self.question.pieces
-        width = float(pieces.right[at] - pieces.left[at])
+        pieces, i = self.question.pieces, run.first + at
+        left, right = (float(side[i]) for side in self.question.position)
+        width = float(pieces.right[i] - pieces.left[i])
+        u, rest = 0.0, _log_subtract(0.0, log_share)
         if 0 < width < math.inf:
-            rate = self.epsilon * float(self.question.rate[at]) * (1 if s.goal else -1)
-            u = 1.0 - _inverse((rate - float(pieces.slope[at])) * width, log_share)
-            rest = _log_part((float(pieces.slope[at]) + rate) * width, u)
-        else:
-            u, rest = 0.0, math.log(-math.expm1(log_share)) if log_share < 0 else -math.inf
-        part = float(self._tilted[1][at]) + sign * float(left[at] - left[s.first]) + rest
-        place = float(left[at] + u * (right[at] - left[at]))
-        return place, _log_add(float(from_left[at - 1]) if at > s.first else -math.inf, part)
+            rate = run.sign * self.epsilon * float(self.question.rate[i])
+            u = 1.0 - _inverse((rate - float(pieces.slope[i])) * width, log_share)
+            rest = _log_part((rate + float(pieces.slope[i])) * width, u)
+        earlier = run.from_left[at - 1] if at > 0 else -math.inf
+        return left + u * (right - left), float(np.logaddexp(earlier, run.left[at] + rest))
 
-    def likelihood(self, log_odds: float) -> Likelihood:
-        """The likelihood that reaches these odds."""
-        found: list[float] = []
-        self.margin(log_odds, found)
-        turns = np.array(found[::-1] or [0.0])
+    def heights(self, log_odds: float) -> Array:
+        """About ln L on each piece, of the likelihood that reaches these odds."""
+        turns: list[float] = []
+        self.margin(log_odds, turns)
+        middle = 0.5 * (self.question.position[0] + self.question.position[1])
         # ln L rises to the right where V is positive: at the right end in the goal.
-        behind = self.epsilon if self.question.goal[-1] else -self.epsilon
-        slopes = -behind * (-1.0) ** np.arange(turns.size - 1)[::-1]
-        values = np.append(0.0, np.cumsum(slopes * np.diff(turns)))
-        return Likelihood(turns, values, behind * (-1.0) ** len(found), behind)
+        behind = len(turns) - np.searchsorted(turns[::-1], middle)
+        rate = self.epsilon * self.runs[0].sign * (1 - 2 * (behind % 2))
+        return np.append(0.0, np.cumsum(rate[1:] * np.diff(middle)))
 
-    def solve(self, low: float, guess: float) -> tuple[float, float]:
-        """Odds (logarithms) that are reachable and that are not, next to each other; `low` is known to be reachable."""
-        f_low = self.margin(low)
-        if not f_low > 0:
-            return low, low
-        start, step = low, min(guess, FIRST_STEP)
-        for _ in range(EXPANSIONS):
-            high = low + step
-            f_high = self.margin(high)
-            if not f_high > 0:
-                break
-            if math.isinf(high) or f_high == math.inf:
-                return (
-                    (math.inf, math.inf)
-                    if self.margin(LARGEST_ODDS) > 0
-                    else self._close(high, LARGEST_ODDS, start)
-                )
-            low, f_low, step = high, f_high, 2 * step
-        else:
-            raise NotCertifiedError(
-                "no odds were found that a likelihood cannot reach; please report the question"
+    def log_odds(self) -> float:
+        """The largest odds that are reachable (logarithms): from above for a bound, from below for an attack."""
+        log_p, log_q = self.question.log_prior
+        before = log_p - log_q
+        scale = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
+        outwards = 2 * CLOSE if self.bound else -2 * CLOSE
+
+        def margin(x: float) -> float:
+            return min(
+                max(self.margin(before + scale * math.exp(x)), -MOST_MARGIN), MOST_MARGIN
             )
-        return self._close(low, high, start)
 
-    def _close(self, low: float, high: float, start: float) -> tuple[float, float]:
-        """Regula falsi with halved weights (Illinois) inside a kept bracket."""
-        f_low, f_high = self.margin(low), self.margin(high)
-        side = 0
-        for i in range(ROUNDS):
-            if high - low <= CLOSE * abs(high - start) + EPS * abs(high):
-                return low, high
-            middle = (
-                low + (high - low) * f_low / (f_low - f_high)
-                if math.isfinite(f_low - f_high)
-                else math.nan
-            )
-            if i % 3 == 2 or not low < middle < high:
-                middle = low + 0.5 * (high - low)
-            if not low < middle < high:
-                return low, high
-            f = self.margin(middle)
-            if f > 0:
-                low, f_low = middle, f
-                f_high, side = (f_high / 2 if side > 0 else f_high), 1
-            else:
-                high, f_high = middle, f
-                f_low, side = (f_low / 2 if side < 0 else f_low), -1
-        raise NotCertifiedError(
-            "the search for the largest odds did not end; please report the question"
-        )
-
-
-LARGEST_ODDS = 1e5  # in logarithms: beyond what floating point tells from certainty
-
-
-def _log_add(a: float, b: float) -> float:
-    if a < b:
-        a, b = b, a
-    return a if b == -math.inf else a + math.log1p(math.exp(b - a)) if a < math.inf else a
+        low, high = -NEAR, 0.0
+        if not margin(low) > 0:
+            return before + (scale * math.exp(low) if self.bound else 0.0)
+        while margin(high) > 0:
+            if scale * math.exp(high) > LARGEST_ODDS:
+                return math.inf
+            low, high = high, high + 2.0
+        root = float(root_scalar(margin, bracket=(low, high), xtol=CLOSE, rtol=4 * EPS).root)
+        return before + scale * math.exp(root + outwards)
 
 
 def _log_subtract(a: float, b: float) -> float:
@@ -408,86 +275,7 @@ def _inverse(z: float, log_share: float) -> float:
     if z < 0:
         lost = math.exp(log_share) * math.expm1(z)
         return min(1.0, math.log1p(lost) / z) if lost > -1 else 1.0
-    return min(1.0, _log_add(0.0, log_share + z + math.log(-math.expm1(-z))) / z)
-
-
-class LineSolver:
-    """One question asked at many ε; pieces are divided where brackets would be too wide, and stay so."""
-
-    def __init__(self, question: LineQuestion) -> None:
-        self.question = question
-
-    def gain(self, epsilon: float) -> tuple[float, float]:
-        """Attack and bound of ln(posterior odds / prior odds)."""
-        return (0.0, 0.0) if epsilon == 0 or self.question.flat else self._solved(epsilon)
-
-    def _solved(self, epsilon: float) -> tuple[float, float]:
-        """Attack and bound; pieces that leave much open are divided, and those that cannot be stay as they are."""
-        attack, bound, found = self._bracket(epsilon)
-        for _ in range(DIVISIONS):
-            room = WIDTH * min(bound, 1.0)
-            if not bound - attack > room or math.isinf(bound):
-                break
-            allowed = 0.25 * room / max(1, int(np.count_nonzero(found.errors > EPS)))
-            parts = np.clip(np.ceil(np.cbrt(found.errors / allowed)), 1, 8).astype(np.int64)
-            pieces = (
-                found.question.pieces.split(parts)
-                if parts.sum() <= MOST
-                else found.question.pieces
-            )
-            if pieces.left.size == found.question.pieces.left.size:
-                break
-            self.question = found.question.on(pieces)
-            attack, bound, found = self._bracket(epsilon)
-        return max(attack, 0.0), bound
-
-    def _bracket(self, epsilon: float) -> tuple[float, float, Attained]:
-        """Attack and bound of a gain, rounding included."""
-        log_p, log_q = self.question.log_prior
-        bound, found = self._best(epsilon)
-        size = abs(log_p - log_q) + (abs(bound) if math.isfinite(bound) else 0.0)
-        slack = EPS * (8 + self.question.goal.size / 8 + 4 * size)
-        return found.log_odds - (log_p - log_q) - slack, bound - (log_p - log_q) + slack, found
-
-    def _best(self, epsilon: float) -> tuple[float, Attained]:
-        """ln of the odds that no likelihood exceeds, and what one reaches."""
-        question = self.question
-        log_p, log_q = question.log_prior
-        tables = LineTables(question, epsilon)
-        low, high = tables.solve(log_p - log_q, max(epsilon * question.reach, EPS))
-        if math.isinf(high):
-            return high, Attained(math.inf, question, np.zeros(question.goal.size))
-        return high, attained(question, tables.likelihood(low))
-
-
-def line_belief(
-    questions: Sequence[LineQuestion],
-    shape: tuple[int, ...] = (),
-    solver: type[LineSolver] = LineSolver,
-    how: str = HOW,
-) -> Belief:
-    """The belief in goals of any intervals or atoms, one for each true value; k = ±ε gives attack and bound."""
-    before = np.array([question.log_prior for question in questions]).T.reshape(2, *shape)
-    solvers = [(solver(question), solver(question.complement)) for question in questions]
-    which = np.arange(len(questions)).reshape(shape)
-    step = questions[0].form.step
-
-    def one(k: float, i: int) -> tuple[float, float]:
-        attack, bound = solvers[i][int(k < 0)].gain(abs(float(k)))
-        extra = abs(k) * step
-        return (attack + extra, bound + extra) if k >= 0 else (-attack - extra, -bound - extra)
-
-    def gain(k: Array) -> tuple[Array, Array]:
-        k, at = np.broadcast_arrays(k, which)
-        found = np.array(
-            [one(float(rate), int(i)) for rate, i in zip(k.ravel(), at.ravel(), strict=True)]
-        )
-        attack, bound = np.moveaxis(found.reshape(*k.shape, 2), -1, 0)
-        return np.asarray(attack), np.asarray(bound)
-
-    return Belief(
-        before[0], before[1], gain, how if questions[0].pieces.proven else how + CHECKED
-    )
+    return min(1.0, float(np.logaddexp(0.0, log_share + z + math.log(-math.expm1(-z)))) / z)
 
 
 def density_question(

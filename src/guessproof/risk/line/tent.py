@@ -122,94 +122,64 @@ class Tilts:
         )
 
     def odds(self, first: Indices, last: Indices, rises: bool, bound: bool) -> Array:
-        """ln of the largest (or smallest) odds of the pieces `first` … `last` − 1, from one side."""
-        key = first.tobytes(), last.tobytes(), rises
-        if key not in self._known:
-            self._known[key] = self._peaks(*self._sides(first, last, rises, True), first, last)
-        # Both ends of what is left: where almost nothing lies on one side the peak is needed very closely there.
-        inside, outside = self._sides(first, last, rises, bound)
-        found = [
-            self._odds_at(peak, inside(peak), outside, rises, bound)
-            for peak in self._known[key]
-        ]
-        odds = np.minimum(*found) if rises == bound else np.maximum(*found)
-        return np.where(
-            np.isposinf(outside[0]) | np.isposinf(outside[1]), -np.inf, odds
-        )  # beliefs fall to 0
+        """One of both numbers of `bracket`."""
+        return self.bracket(first, last, rises)[bound]
 
-    @cached_property
-    def _known(self) -> dict[tuple[bytes, bytes, bool], list[Array]]:
-        """Peaks that bounds and attacks share."""
-        return {}
-
-    def _sides(
-        self, first: Indices, last: Indices, rises: bool, bound: bool
-    ) -> tuple[Callable[[Array], tuple[Array, Array]], tuple[Array, Array]]:
-        """ln A and ln B for a peak, and ln C and ln D, rounded to one side."""
-        masses, (left, right) = self.masses, ((UP, DOWN) if rises else (DOWN, UP))
-        goal = int(rises == bound)  # whether the goal's masses are rounded up
+    def bracket(self, first: Indices, last: Indices, rises: bool) -> tuple[Array, Array]:
+        """ln of odds that are reached for pieces `first` … `last` − 1, and that nothing exceeds (or falls below)."""
+        rows = np.array([[UP], [DOWN]]) if rises else np.array([[DOWN], [UP]])
         lo, hi = first.astype(np.float64), last.astype(np.float64)
+        up = int(rises)  # the goal's masses are rounded up for a bound of beliefs that rise
 
-        def inside(peak: Array) -> tuple[Array, Array]:
-            return masses.between(left + goal, lo, peak), masses.between(right + goal, peak, hi)
+        def inside(peak: Array, rounded: int) -> Array:
+            """ln A and ln B for a peak."""
+            return self.masses.between(
+                rows + rounded, np.stack([lo, peak]), np.stack([peak, hi])
+            )
 
-        end = np.full_like(hi, self.question.goal.size)
-        below = masses.between(left + 1 - goal, np.zeros_like(lo), lo)
-        return inside, (below, masses.between(right + 1 - goal, hi, end))
+        def outside(rounded: int) -> Array:
+            """ln C and ln D."""
+            stops = np.stack([lo, np.full_like(hi, self.question.goal.size)])
+            return self.masses.between(rows + rounded, np.stack([0 * lo, hi]), stops)
 
-    @staticmethod
-    def _peaks(
-        inside: Callable[[Array], tuple[Array, Array]],
-        outside: tuple[Array, Array],
-        first: Indices,
-        last: Indices,
-    ) -> list[Array]:
-        """Two places close to where both ratios are equal."""
+        beyond, others = outside(1 - up), outside(up)
+        dead = np.isneginf(beyond)  # a goal that reaches an end has one ratio only
 
         def excess(peak: Array) -> Array:
-            """How far a peak lies behind that place."""
-            a, b = inside(peak)
+            """How far a peak lies behind the place where both ratios are equal."""
             with np.errstate(invalid="ignore"):
-                return (a - outside[0]) - (b - outside[1])
+                left, right = inside(peak, up) - beyond
+                return left - right
 
-        low, top = first.copy(), last.copy()
+        low, top = first, last
         while np.any(top - low > 1):
             middle = (low + top) // 2
             late = excess(middle.astype(np.float64)) > 0
             low, top = np.where(late, low, middle), np.where(late, middle, top)
-        dead = (
-            np.isneginf(outside[0]),
-            np.isneginf(outside[1]),
-        )  # a goal that reaches an end has one ratio only
-        shares = crossing(lambda u: excess(low + u * (top - low)), low.shape, MET)
-        return [
-            np.where(dead[0], first, np.where(dead[1], last, low + u * (top - low)))
-            for u in shares
-        ]
-
-    def _odds_at(
-        self,
-        peak: Array,
-        inside: tuple[Array, Array],
-        outside: tuple[Array, Array],
-        rises: bool,
-        bound: bool,
-    ) -> Array:
-        """ln odds of a peak: a bound, or what its tent reaches."""
-        with np.errstate(invalid="ignore"):
-            if bound:
-                worst = -np.inf if rises else np.inf
-                ratios = [
-                    np.where(np.isneginf(c), worst, a - c)
-                    for a, c in zip(inside, outside, strict=True)
-                ]
-                return np.maximum(*ratios) if rises else np.minimum(*ratios)
+        shares = crossing(lambda u: excess(low + u * (top - low)), lo.shape, MET)
+        # Both ends of what is left: where almost nothing lies on one side the peak is needed very closely there.
+        attacks, bounds = np.empty((2, 2, lo.size))
+        for i, u in enumerate(shares):
+            peak = np.where(dead[0], lo, np.where(dead[1], hi, low + u * (top - low)))
             piece = np.minimum(peak.astype(np.int64), self.rate.size - 1)
             start, stop = (ends[piece] for ends in self.level)
             place = (1 if rises else -1) * (start + (peak - piece) * (stop - start))
-            return np.logaddexp(inside[0] - place, inside[1] + place) - np.logaddexp(
-                outside[0] - place, outside[1] + place
-            )
+            shift = np.stack([-place, place])
+            with np.errstate(invalid="ignore"):
+                ratios = np.where(dead, -np.inf if rises else np.inf, inside(peak, up) - beyond)
+                bounds[i] = np.max(ratios, axis=0) if rises else np.min(ratios, axis=0)
+                met = np.logaddexp.reduce(inside(peak, 1 - up) + shift)
+                attacks[i] = met - np.logaddexp.reduce(others + shift)
+        attack, bound = (
+            (np.max(attacks, axis=0), np.min(bounds, axis=0))
+            if rises
+            else (np.min(attacks, axis=0), np.max(bounds, axis=0))
+        )
+        # Beliefs fall to 0 where what lies beyond outweighs everything.
+        return (
+            np.where(np.isposinf(others).any(axis=0), -np.inf, attack),
+            np.where(np.isposinf(beyond).any(axis=0), -np.inf, bound),
+        )
 
     def log_extreme(self, rises: bool) -> Array:
         """At every knot ln of the largest value (or of 1/the smallest) of a likelihood whose mean is 1."""
