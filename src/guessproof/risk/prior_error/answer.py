@@ -102,7 +102,6 @@ class Rise:
         """The largest ln of a ratio of likelihoods that is taken into account: only of one true value."""
         return epsilon * self.line[0].question.form.cap if self.belief else math.inf
 
-    @lru_cache(MOST_KEPT)  # noqa: B019: few questions, each small
     def bound(self, epsilon: float, factor: float) -> float:
         """A proven limit of every rise, near the attack."""
         solved = solve(self, epsilon, factor)
@@ -163,7 +162,7 @@ def solve(rise: Rise, epsilon: float, factor: float) -> Solved:
 
 @dataclass(frozen=True)
 class MisspecifiedPrior:
-    """Rises in an array, along whose last axis the largest counts (of all true values); before it those of stated ones."""
+    """Rises in an array: along the last axis the largest counts (of all true values), before it are stated ones."""
 
     rises: Any
     factor: float

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import differential_evolution
 
 from guessproof.risk.prior_error.cells import BULK, LineGoals, Side
-from guessproof.world.checks import Array, Indices
+from guessproof.world.checks import Array
 
 TRIED, ROUNDS = 40, 50  # places for each of four dimensions, and how often they are moved
 SEED = 1  # the same attack for the same question
@@ -63,7 +63,7 @@ def _moves(
     begin = begin if is_capped else end
     edges, size = left.finite_edges, left.edges.size - 1
     low, high = edges[first], edges[last]
-    bulk = edges[np.searchsorted(left.below, [BULK[0], 1 - BULK[0]])]
+    bulk = edges[np.searchsorted(left.below, [BULK, 1 - BULK])]
     width = np.maximum(high, bulk[1]) - np.minimum(low, bulk[0])
     inner = np.maximum(2 * near - 1, 0) * np.minimum(high - low, cap)
     outer = np.minimum(2 * far, 1) * np.minimum(width, cap)
@@ -73,43 +73,28 @@ def _moves(
         np.clip(left.psi[np.clip(2 * peak - 1, 2 * first, 2 * size - 1)], *edges[[0, -1]])
         for peak in (begin, end)
     )
-    goal, rest = _sums(left, lower, first, begin, inner, outer, factor, bottom, cap)
-    others = _sums(right, -upper, size - last, size - end, inner, outer, factor, bottom, cap)
-    goal = goal + others[0] + top * (left.below[end] - left.below[begin])
-    rest = rest + others[1]
+    falls = int(left.sign < 0)  # bounds of the likelihood that make the attack weaker
+    goal, rest = top * (left.below[end] - left.below[begin]), np.zeros(1)
+    for side, height, outside, peak in (
+        (left, lower, first, begin),
+        (right, -upper, size - last, size - end),
+    ):
+        capped = np.minimum(np.searchsorted(side.edges, height - cap), outside)
+        turn = np.clip(np.searchsorted(side.edges, height - inner), outside, peak)
+        bend = np.clip(np.searchsorted(side.edges, height - outer), capped, outside)
+        scale = np.stack([np.ones(height.shape), np.exp(-side.sign * height)])
+        plain, heavy = side.sums(outside, turn, falls), side.sums(turn, peak, falls)
+        goal = goal + scale * (plain + factor * heavy)
+        plain, heavy = side.sums(bend, outside, 1 - falls), side.sums(capped, bend, 1 - falls)
+        rest = rest + scale * (plain + factor * heavy)
+        # Nothing is lower than the cap allows, nor than the last cell that it reaches.
+        lowest = np.maximum(-cap, side.psi[np.maximum(2 * capped - 1, 0)] - height)
+        mass = bottom * side.below[capped]
+        beyond = np.where(mass > 0, mass * np.exp(side.sign * lowest), 0.0)
+        rest = rest + np.stack([mass, beyond])
     before, after = goal / (goal + rest)
     moves = left.sign * (np.where(np.isinf(rest[1]), 0.0, after) - before)
     # In the goal as well the likelihood is nowhere beyond the cap.
     beyond = (begin > first) & (lower - cap > left.edges[first])
     beyond |= (end < last) & (upper + cap < left.edges[last])
     return np.where(beyond, -1.0, np.nan_to_num(moves, nan=-1.0))
-
-
-def _sums(
-    side: Side,
-    height: Array,
-    begin: Indices,
-    peak: Indices,
-    inner: Array,
-    outer: Array,
-    factor: float,
-    bottom: Array,
-    cap: float,
-) -> tuple[Array, Array]:
-    """Prior and likelihood of goal and rest on one side of a peak; `bottom` is the weight where the cap is reached."""
-    capped = np.minimum(np.searchsorted(side.edges, height - cap), begin)
-    turn = np.clip(np.searchsorted(side.edges, height - inner), begin, peak)
-    bend = np.clip(np.searchsorted(side.edges, height - outer), capped, begin)
-    falls = int(side.sign < 0)  # bounds of the likelihood that make the attack weaker
-    unit = np.stack([np.ones(height.shape), np.exp(-side.sign * height)])
-
-    def total(i: Indices, j: Indices, upper: int) -> Array:
-        return unit * np.stack(side.sums(2 * i, 2 * j, upper))
-
-    goal = total(begin, turn, falls) + factor * total(turn, peak, falls)
-    rest = total(bend, begin, 1 - falls) + factor * total(capped, bend, 1 - falls)
-    # Nothing is lower than the cap allows, nor than the last cell that it reaches.
-    lowest = np.maximum(-cap, side.psi[np.maximum(2 * capped - 1, 0)] - height)
-    mass = bottom * side.below[capped]
-    beyond = np.where(mass > 0, mass * np.exp(side.sign * lowest), 0.0)
-    return goal, rest + np.stack([mass, beyond])

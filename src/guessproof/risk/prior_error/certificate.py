@@ -167,12 +167,11 @@ class BoxCertificate:
             mirrored = size - goals.last[j], size - goals.last[i]
             far, begin = self._flank(left, (starts[0], ends[0]), begins, p, s)
             away, end = self._flank(right, (size - ends[1], size - starts[1]), mirrored, p, s)
+            near = begin + end[::-1]
             if self._is_capped:  # both ends of the plateau are free
-                near = np.min(begin, axis=0) + np.min(end, axis=0)
-            else:
-                near = np.min(begin + end[::-1], axis=0)
-            least = np.minimum(least, np.nan_to_num(far + away + near, nan=-np.inf))
-        return least
+                near = np.min(begin, axis=0) + end
+            least = np.minimum(least, far + away + np.min(near, axis=0))
+        return np.nan_to_num(least, nan=-np.inf)
 
     def _flank(
         self, side: Side, tops: Run, begins: Run, p: Array, s: Array
@@ -227,13 +226,14 @@ class BoxCertificate:
         )  # the bound of the tilt that makes g least
         g = np.zeros(a.shape)
         for ends in ((first, turn), (turn, last)):
-            mass, tilt = side.sums(*ends, upper)
+            mass, tilt = side.atoms(*ends, upper)
             g = g + sign * self._weighed(
                 alpha * mass + np.where(tilt == 0, 0.0, beta * unit * tilt)
             )
-        summed = np.maximum(np.abs(side.tilt[1, first]), np.abs(side.tilt[1, last]))
+        mass, tilt = np.abs(side.totals[:, 1])
+        summed = np.maximum(tilt[first], tilt[last])
         summed = np.nan_to_num(summed * unit * (np.abs(beta) + UNIT), posinf=0.0)
-        size = np.abs(alpha) * side.mass[1, last] + summed
+        size = np.abs(alpha) * mass[last] + summed
         return g - ROUNDING * self.factor * size
 
     def _weighed(self, z: Array) -> Array:
