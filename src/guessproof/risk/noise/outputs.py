@@ -20,7 +20,7 @@ from guessproof.world.special import expit
 
 DENSE = 8.0  # outputs in a unit, within the answers at first
 MOST_OUTPUTS = 12_000  # what is open then stays in the bound
-OUTER = 40  # outputs on either side at first, for each doubling of the distance
+OUTER = 16  # outputs on either side at first, for each doubling of the distance
 NEAREST = 0.05  # the first of them, in units
 STEEP = 3.0  # beyond this distance the slope of a density with heavy tails falls
 REACHES = (
@@ -31,7 +31,7 @@ REACHES = (
 )  # how far beyond the goal outputs go, in units; further where that decides
 SURE = 25.0  # log-odds at which a belief is 1 for all that matters
 ROUNDS = 30  # of halving cells of outputs
-CLOSE = 1e-3  # relative width of a quantile that is narrow enough
+CLOSE = 4e-3  # relative width of a quantile that is narrow enough
 RESOLVED = 1.5  # times what is not known of the log-odds at an output; narrower cells of outputs do not help
 LEFT_OUT = 1e-3  # of a failure probability: noise further out is taken to tell everything
 LIKELY = 1e-7  # cells of outputs less likely than this are not divided

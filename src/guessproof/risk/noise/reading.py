@@ -27,7 +27,7 @@ from guessproof.world.special import expit
 
 FLAT = LineForm()
 HOW = "normal noise, outputs in cells"
-FINE = 0.06  # widths of cells of values for a stated true value, in units of the noise
+FINE = 0.12  # widths of cells of values for a stated true value, in units of the noise
 COARSE = 0.2  # the same for all true values
 WINDOW = 14.0  # how far beyond the goal and the true answer values are in such cells
 UNLIKELY = 1e-9  # probability of values that may be in wider cells
