@@ -140,8 +140,8 @@ def stated_goals(
     if isinstance(prior, Finite):
         return parts_of(atom_question(prior, form, goal.chosen(prior, at)), at)
     intervals = np.array(goal.edges(0.0 if at is None else float(at)), dtype=np.float64)
-    ends = np.clip(intervals.T, prior.quantile(OUTERMOST), prior.upper_quantile(OUTERMOST))
-    knots = np.append(np.linspace(*ends, KNOTS), _grid(prior, form))
+    low, high = np.clip(intervals.T, prior.quantile(OUTERMOST), prior.upper_quantile(OUTERMOST))
+    knots = np.append(np.linspace(low, high, KNOTS), _grid(prior, form))
     return parts_of(density_question(prior, form, intervals, knots), at)
 
 
@@ -149,7 +149,7 @@ def parts_of(question: LineQuestion, at: Any) -> tuple[LineGoals, ...]:
     """Parts whose rises add up to that of a goal: its intervals, or those it lacks."""
     first, last = question.runs
     inside = question.goal[first]
-    turned = 2 * np.sum(inside) > inside.size
+    turned = 2 * int(np.sum(inside)) > inside.size
     truths = np.array([at])
     return tuple(
         LineGoals(question, first[[i]], last[[i]] + 1, truths, turned)
@@ -184,7 +184,8 @@ def listed_goals(prior: Finite, form: LineForm, goal: Goal, truths: list[float])
 def _grid(prior: LinePrior, form: LineForm) -> Array:
     """Edges of cells by probability, and evenly in the distance."""
     even = prior.quantile((np.arange(CELLS) + 0.5) / CELLS)
-    return np.append(even, form.inverse(np.linspace(*form.psi(even[[0, -1]]), CELLS)))
+    low, high = form.psi(even[[0, -1]])
+    return np.append(even, form.inverse(np.linspace(low, high, CELLS)))
 
 
 def _truths(prior: LinePrior, goal: Goal, bounds: tuple[float, float]) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -83,11 +83,12 @@ class RiskProfile:
         >>> RiskProfile.box(3, p=(0.5, 1), q=(0.8, 1)).epsilon()  # 3 × 0.4 is above certainty
         inf
         """
-        ratio, region = at_least_one("relative", relative), _Region(span("p", p), span("q", q))
-        kind = "box" if region.words else "constant"
-        text = f"RiskProfile.{kind}({ratio:g}{region.words})"
-        plain = {"kind": kind, "relative": finite(ratio)} | region.plain
-        return cls(ProfileLimits(region.p, region.q, text, plain, ratio))
+        p, q, words, region = _region(p, q)
+        ratio = at_least_one("relative", relative)
+        kind = "box" if words else "constant"
+        plain = {"kind": kind, "relative": finite(ratio)} | region
+        text = f"RiskProfile.{kind}({ratio:g}{words})"
+        return cls(ProfileLimits(p, q, text, plain, ratio))
 
     @classmethod
     def fixed_inclusion(
@@ -177,16 +178,14 @@ class RiskProfile:
                 raise ParameterError(
                     "monotone", monotone, "is no direction", "say 'falling' or 'rising'"
                 )
-        region = _Region(span("p", p), span("q", q))
+        p, q, words, region = _region(p, q)
         name = getattr(function, "__name__", type(function).__name__)
-        plain = {"kind": "custom", "function": name} | region.plain
-        plain |= {
-            "lipschitz": slopes and list(slopes),
-            "monotone": directions and list(directions),
-        }
+        stated = {"lipschitz": slopes, "monotone": directions}
+        plain = {"kind": "custom", "function": name} | region
+        plain |= {key: value and list(value) for key, value in stated.items()}
         shown = "function" if name == "<lambda>" else name
-        text = f"RiskProfile.custom({shown}{region.all_words})"
-        return cls(Custom(region.p, region.q, text, plain, function, slopes, directions))
+        text = f"RiskProfile.custom({shown}{words})"
+        return cls(Custom(p, q, text, plain, function, slopes, directions))
 
     @classmethod
     def points(
@@ -221,11 +220,11 @@ class RiskProfile:
             raise ParameterError(
                 "points", points, "one prior has two ratios", "keep the smaller of the two"
             )
-        region = _Region(span("p", p), span("q", q))
-        words = ", ".join(f"({prior:g}, {ratio:g})" for prior, ratio in result)
-        plain = {"kind": "points", "points": [list(point) for point in result]} | region.plain
-        text = f"RiskProfile.points([{words}]{region.words})"
-        return cls(PointProfile(region.p, region.q, text, plain, tuple(result)))
+        p, q, words, region = _region(p, q)
+        pairs = ", ".join(f"({prior:g}, {ratio:g})" for prior, ratio in result)
+        plain = {"kind": "points", "points": [list(point) for point in result]} | region
+        text = f"RiskProfile.points([{pairs}]{words})"
+        return cls(PointProfile(p, q, text, plain, tuple(result)))
 
     @cached_property
     def answer(self) -> ProfileAnswer:
@@ -354,24 +353,11 @@ class RiskProfile:
         return self.shape.text
 
 
-class _Region(NamedTuple):
-    """Ranges of both priors, in words and for JSON."""
-
-    p: Span
-    q: Span
-
-    @property
-    def all_words(self) -> str:
-        return ", p=({:g}, {:g}), q=({:g}, {:g})".format(*self.p, *self.q)
-
-    @property
-    def words(self) -> str:
-        """Empty for all priors."""
-        return "" if self.p == self.q == EVERYTHING else self.all_words
-
-    @property
-    def plain(self) -> dict[str, Any]:
-        return {"p": list(self.p), "q": list(self.q)}
+def _region(p: Any, q: Any) -> tuple[Span, Span, str, dict[str, Any]]:
+    """Ranges of both priors, in words (none for all priors) and for JSON."""
+    p, q = span("p", p), span("q", q)
+    words = ", p=({:g}, {:g}), q=({:g}, {:g})".format(*p, *q)
+    return p, q, "" if p == q == EVERYTHING else words, {"p": list(p), "q": list(q)}
 
 
 def finite(value: float) -> float | None:
