@@ -51,7 +51,7 @@ BeliefOf = Callable[[Attribute, Goal, Any], Belief]
 
 # By how much more than the attack is proven, tried in turn.
 STATED = 2e-3, 0.01, 0.04, 0.1, 0.2  # for one true value
-WORST = 0.035, 0.1, 0.4  # for all of them: boxes of true values are harder
+WORST = 0.035, 0.1, 0.2, 0.4  # for all of them: boxes of true values are harder
 SEARCHED = 3e-4  # how closely a root in ln ε or ln κ is found: well within the first margin
 LARGEST_ROOM = 20.0  # ln of the largest factor: a larger one counts as any prior at all
 LINE_UP_TO = 200  # points of a finite world whose distances are compared with those of numbers
