@@ -38,10 +38,14 @@ if TYPE_CHECKING:
         safe_epsilon,
     )
     from guessproof.risk.line.worst import TrueValues
-    from guessproof.risk.noise.attack import GainLimits, GaussianAttack, least_noise
     from guessproof.risk.noise.cells import NORMAL, NoiseLaw, atom_cells, cells_of
     from guessproof.risk.noise.outputs import View, quantile
-    from guessproof.risk.noise.reading import GaussianReading
+    from guessproof.risk.noise.reading import (
+        GainLimits,
+        GaussianAttack,
+        GaussianReading,
+        least_noise,
+    )
     from guessproof.risk.prior_error.answer import MisspecifiedPrior, prior_error_in
     from guessproof.risk.prior_error.odds import (
         as_declared,
@@ -79,10 +83,9 @@ _HOMES = {
         "safe_epsilon",
     ),
     "line.worst": ("TrueValues",),
-    "noise.attack": ("GainLimits", "GaussianAttack", "least_noise"),
     "noise.cells": ("NORMAL", "NoiseLaw", "atom_cells", "cells_of"),
     "noise.outputs": ("View", "quantile"),
-    "noise.reading": ("GaussianReading",),
+    "noise.reading": ("GainLimits", "GaussianAttack", "GaussianReading", "least_noise"),
     "prior_error.answer": ("MisspecifiedPrior", "prior_error_in"),
     "prior_error.odds": (
         "as_declared",

@@ -2,5 +2,5 @@
 
 A prior is cut into cells of values; one table of outputs × cells holds cumulative sums of their weights and serves all
 goals (`cells`). `outputs` follows one goal through any noise; `reading` answers for a stated and for the worst true
-value behind Gaussian noise; `attack` searches for the noise.
+value behind Gaussian noise, and searches for the noise.
 """

@@ -41,7 +41,7 @@ TAIL_MASSES = 10.0 ** -np.array(
     [1, 2, 4, 8, 16, 32, 64, 128, 256]
 )  # where exponential tails are cut
 EPS = 2.0**-52  # rounding of a sum, for each of its terms
-ROWS = 1_000_000  # outputs times nodes held at once
+ROWS = 200_000  # outputs times nodes held at once
 
 Answer = Callable[[Any], Any]
 Tilt = Array | float
@@ -205,7 +205,7 @@ def _cells(pieces: Pieces, answer: Answer, low: Array, high: Array) -> Cells:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """For outputs (rows), sums over the cells before each (columns): weights from below and from above, with answers.
+    """For outputs (rows), sums over the cells before some (columns): weights from below and from above, with answers.
 
     A row is in units of e^`top`. Sums of the answers are weighed from below, with the least and the largest mean of
     each cell; they are those of normal noise.
@@ -213,6 +213,7 @@ class Table:
 
     law: NoiseLaw
     outputs: Array
+    places: Array
     top: Array
     low: Array
     high: Array
@@ -229,8 +230,10 @@ class Table:
         The weight is bounded from below and from above; the slopes are the least and the largest of its lower bound.
         """
 
+        first, past = (np.searchsorted(self.places, place) for place in span)
+
         def total(sums: Array) -> Array:
-            found = sums[row, span[1]] - sums[row, span[0]]
+            found = sums[row, past] - sums[row, first]
             return found if inside else sums[row, -1] - found
 
         rounding, top = self.rounding[row], self.top[row]
@@ -278,22 +281,20 @@ class Table:
         return -self.upper(i, j, span, parts, inside=False)
 
 
-def tabled(law: NoiseLaw, cells: Cells, outputs: Array, tilt: Tilt = 0.0) -> Table:
-    """Weigh the cells by outputs; `tilt` is added to the logarithm of the nodes' weights."""
-    chunk = max(1, ROWS // cells.node.size)
-    rows = [
-        _weigh(law, cells, outputs[i : i + chunk], tilt) for i in range(0, len(outputs), chunk)
-    ]
-    top, *weights = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    sums = [np.pad(np.cumsum(weight, axis=1), ((0, 0), (1, 0))) for weight in weights]
-    sizes = weights[1], np.maximum(np.abs(weights[2]), np.abs(weights[3]))
-    return Table(
-        law,
-        outputs,
-        top,
-        *sums,
-        *(len(cells.left) * EPS * np.sum(size, axis=1) for size in sizes),
-    )
+def tabled(law: NoiseLaw, cells: Cells, outputs: Array, places: Any, tilt: Tilt = 0.0) -> Table:
+    """Weigh the cells by outputs, to be summed between some of them; `tilt` is added to ln of the nodes' weights."""
+    size = len(cells.left)
+    places = np.unique(np.append(places, [0, size]))
+
+    def summed(rows: Array) -> list[Array]:
+        top, *weights = _weigh(law, cells, rows, tilt)
+        sums = [np.pad(np.cumsum(w, axis=1), ((0, 0), (1, 0)))[:, places] for w in weights]
+        sizes = weights[1], np.maximum(np.abs(weights[2]), np.abs(weights[3]))
+        return [top, *sums, *(size * EPS * np.sum(each, axis=1) for each in sizes)]
+
+    parts = np.array_split(outputs, max(1, outputs.size * cells.node.size // ROWS))
+    columns = zip(*map(summed, parts), strict=True)
+    return Table(law, outputs, places, *map(np.concatenate, columns))
 
 
 def _weigh(law: NoiseLaw, cells: Cells, outputs: Array, tilt: Tilt) -> tuple[Array, ...]:

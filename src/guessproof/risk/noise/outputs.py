@@ -22,16 +22,12 @@ DENSE = 8.0  # outputs in a unit, within the answers at first
 MOST_OUTPUTS = 12_000  # what is open then stays in the bound
 OUTER = 40  # outputs on either side at first, for each doubling of the distance
 NEAREST = 0.05  # the first of them, in units
-STEEP = 3.0  # beyond this distance the slope of a density with heavy tails falls
-REACHES = (
-    8.0,
-    32.0,
-    128.0,
-    FURTHEST,
-)  # how far beyond the goal outputs go, in units; further where that decides
+# How far beyond the goal outputs go, in units; further where that decides.
+REACHES = 8.0, 32.0, 128.0, FURTHEST
 SURE = 25.0  # log-odds at which a belief is 1 for all that matters
+STEEP = 3.0  # beyond this distance the slope of a density with heavy tails falls
 ROUNDS = 30  # of halving cells of outputs
-CLOSE = 1e-3  # relative width of a quantile that is narrow enough
+CLOSE = 4e-3  # relative width of a quantile that is narrow enough
 RESOLVED = 1.5  # times what is not known of the log-odds at an output; narrower cells of outputs do not help
 LEFT_OUT = 1e-3  # of a failure probability: noise further out is taken to tell everything
 LIKELY = 1e-7  # cells of outputs less likely than this are not divided
@@ -84,19 +80,19 @@ class View:
 
     def largest(self, tolerance: float) -> tuple[float, float]:
         """The largest log-odds over all outputs: reached, and never exceeded."""
-        hull = np.min(self.cells.node), np.max(self.cells.node)
+        low, high = np.min(self.cells.node), np.max(self.cells.node)
         goal = np.min(self.cells.low[self.inside]), np.max(self.cells.high[self.inside])
-        best = bound = beyond = -np.inf
+        best = bound = beyond = np.inf
         for reach in REACHES:
-            ends = outputs_over(np.clip(goal, *hull), reach, self.cells.unit)
+            ends = outputs_over(np.clip(goal, low, high), reach, self.cells.unit)
             if self.law.is_proportional:  # beyond all answers nothing changes
-                ends = np.clip(ends, hull[0], max(hull[1], hull[0] + self.cells.unit))
-            sides = (ends[0], goal[0], -1, hull[0]), (ends[-1], goal[1], 1, hull[1])
-            beyond = max(self._beyond(*side) for side in sides)
+                ends = np.clip(ends, low, max(high, low + self.cells.unit))
+            left = self._beyond(ends[0], goal[0], -1, low)
+            least = max(left, self._beyond(ends[-1], goal[1], 1, high))
             found = self._divided(
-                ends, lambda b, least=beyond: b.high > max(*b.reached, least) + tolerance, 0.0
+                ends, lambda b, least=least: b.high > max(*b.reached, least) + tolerance, 0.0
             )
-            best, bound = float(np.max(found.reached)), float(np.max(found.high))
+            best, bound, beyond = float(np.max(found.reached)), float(np.max(found.high)), least
             if beyond <= best + tolerance or best > SURE:
                 break
         return best, max(best, bound, beyond + self.room)
@@ -107,40 +103,37 @@ class View:
         Outputs are drawn for an answer `at` without noise, or with the truth drawn from the prior.
         """
 
-        def gains(found: OutputBeliefs) -> list[Array]:
-            return [expit(side) - self.prior for side in (found.low, found.high)]
-
-        def quantiles(found: OutputBeliefs) -> tuple[float, float]:
+        def beliefs(found: OutputBeliefs) -> tuple[Array, Array, float, float]:
+            low, high = expit(found.low), expit(found.high)
             masses = np.append(found.mass, found.beyond)
-            low, high = gains(found)
-            least = quantile(np.append(low, -self.prior), masses, failure)
-            return least, quantile(np.append(high, 1 - self.prior), masses, failure)
+            least = quantile(np.append(low, 0.0), masses, failure)
+            return low, high, least, quantile(np.append(high, 1.0), masses, failure)
 
         def is_open(found: OutputBeliefs) -> Mask:
-            (low, high), (least, most) = gains(found), quantiles(found)
+            low, high, least, most = beliefs(found)
             near = (high > least) & (low <= most) & (found.mass > LIKELY * failure)
-            return (
-                near & (high - low > CLOSE * np.abs(high)) & (most - least > CLOSE * abs(most))
-            )
+            near &= high - low > CLOSE * np.abs(high - self.prior)
+            return near & (most - least > CLOSE * abs(most - self.prior))
 
-        return quantiles(self._divided(self._drawn(LEFT_OUT * failure, at), is_open, at))
+        *_, low, high = beliefs(self._divided(self._drawn(LEFT_OUT * failure, at), is_open, at))
+        return low - self.prior, high - self.prior
 
     def failing(
         self, level: float, at: float | None, slack: float = 0.0
     ) -> tuple[float, float]:
         """P(belief > level), from below and from above; outputs drawn as in `exceeded`, `slack` is of the belief."""
 
-        def is_open(found: OutputBeliefs) -> Mask:
-            return (
-                (expit(found.high) > level - slack)
-                & (expit(found.low) <= level + slack)
-                & (found.mass > LIKELY)
-            )
+        def sure(found: OutputBeliefs) -> Mask:
+            return expit(found.low) > level + slack
 
-        found = self._divided(self._drawn(LIKELY, at), is_open, at)
-        low = float(np.sum(found.mass[expit(found.low) > level + slack]))
-        high = float(np.sum(found.mass[expit(found.high) > level - slack]))
-        return low, min(high + found.beyond, 1.0)
+        def possible(found: OutputBeliefs) -> Mask:
+            return expit(found.high) > level - slack
+
+        found = self._divided(
+            self._drawn(LIKELY, at), lambda b: possible(b) & ~sure(b) & (b.mass > LIKELY), at
+        )
+        high = float(np.sum(found.mass[possible(found)])) + found.beyond
+        return float(np.sum(found.mass[sure(found)])), min(high, 1.0)
 
     def _divided(self, ends: Array, is_open: Interest, at: float | None) -> OutputBeliefs:
         """Cells of outputs, halved where they are of interest."""
@@ -160,20 +153,20 @@ class View:
 
     def _beliefs(self, left: Array, right: Array, at: float | None) -> OutputBeliefs:
         outputs, where = np.unique(np.append(left, right), return_inverse=True)
-        i, j, goal = where[: left.size], where[left.size :], (self.first, self.past)
-        bounds = np.full((2, 3, left.size), -np.inf)
+        i, j = where.reshape(2, -1)
+        goal = self.first, self.past
+        low, high = np.full((2, 3, left.size), -np.inf)
         for tilt in self.tilts:
-            table = tabled(self.law, self.cells, outputs, tilt)
+            table = tabled(self.law, self.cells, outputs, goal, tilt)
             for k, pair in enumerate(((i, j), (i, i), (j, j))):
-                sides = table.lower(*pair, goal), table.upper(*pair, goal) + self.room
-                bounds[:, k] = np.maximum(bounds[:, k], np.reshape(sides, (2, -1)))
-        (low, *reached), (high, *most) = bounds
+                low[k] = np.maximum(low[k], table.lower(*pair, goal)[0])
+                high[k] = np.maximum(high[k], table.upper(*pair, goal)[0] + self.room)
         with np.errstate(invalid="ignore"):
-            gap = np.nan_to_num(np.max(np.subtract(most, reached), axis=0), posinf=0.0)
+            gap = np.nan_to_num(np.max(high[1:] - low[1:], axis=0), posinf=0.0)
         mass = (
             self._mass(left, right) if at is None else self.law.between(left - at, right - at)
         )
-        return OutputBeliefs(left, right, low, high, np.max(reached, axis=0), gap, mass)
+        return OutputBeliefs(left, right, low[0], high[0], np.max(low[1:], axis=0), gap, mass)
 
     def _drawn(self, left_out: float, at: float | None) -> Array:
         """Outputs that are drawn but for a small probability."""
@@ -187,42 +180,37 @@ class View:
             return -np.inf
         if not law.is_log_concave and side * (output - near) < STEEP:
             return np.inf
+        inside = self.inside
+        found = -np.inf
         with np.errstate(all="ignore"):
-            if law.is_log_concave:
-                outer = cells.low >= near if side > 0 else cells.high <= near
-                tables = [tabled(law, cells, np.array([output]), tilt) for tilt in self.tilts]
-                sums = [
-                    (np.diff(t.high[0])[self.inside], np.diff(t.low[0])[outer & ~self.inside])
-                    for t in tables
-                ]
-            else:
-                ends = [
-                    law.log_likelihood(output, answers, 0.0)
-                    for answers in (cells.low, cells.high)
-                ]
-                rest = np.minimum(
-                    np.minimum(*ends) - law.log_likelihood(output, near, 0.0), 0.0
-                )
-                sums = [
-                    (
-                        np.exp(cells.log_mass[self.inside]),
-                        np.exp(cells.log_mass + rest)[~self.inside],
-                    )
-                ]
-            return float(
-                np.max([np.log(np.sum(goal)) - np.log(np.sum(other)) for goal, other in sums])
-            )
+            if not law.is_log_concave:
+                ends = [law.log_likelihood(output, a, 0.0) for a in (cells.low, cells.high)]
+                nearest = law.log_likelihood(output, near, 0.0)
+                rest = cells.log_mass + np.minimum(np.minimum(*ends) - nearest, 0.0)
+                return _log_sum(cells.log_mass[inside]) - _log_sum(rest[~inside])
+            outer = (cells.low >= near if side > 0 else cells.high <= near) & ~inside
+            every = np.arange(outer.size)
+            for tilt in self.tilts:
+                table = tabled(law, cells, np.array([output]), every, tilt)
+                goal, other = np.log(np.diff(table.high[0])), np.log(np.diff(table.low[0]))
+                found = max(found, _log_sum(goal[inside]) - _log_sum(other[outer]))
+        return found
 
     def _mass(self, left: Array, right: Array) -> Array:
         """P(output in each cell) with the truth drawn from the prior."""
         weight, answers = np.exp(self.cells.log_weight).ravel(), self.cells.node.ravel()
-        chunk = max(1, ROWS // answers.size)
-        rows = [slice(i, i + chunk) for i in range(0, left.size, chunk)]
-        parts = [
-            self.law.between(left[row, None] - answers, right[row, None] - answers) @ weight
-            for row in rows
+        parts = max(1, left.size * answers.size // ROWS)
+        rows = zip(np.array_split(left, parts), np.array_split(right, parts), strict=True)
+        masses = [
+            self.law.between(a[:, None] - answers, b[:, None] - answers) @ weight
+            for a, b in rows
         ]
-        return np.concatenate(parts)
+        return np.concatenate(masses)
+
+
+def _log_sum(logs: Array) -> float:
+    """ln of a sum."""
+    return float(np.logaddexp.reduce(logs, initial=-np.inf))
 
 
 def outputs_over(answers: Any, reach: float, unit: float) -> Array:

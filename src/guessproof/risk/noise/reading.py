@@ -12,22 +12,32 @@ cannot beat the best one found are left alone, the others divided.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from guessproof.errors import GoalError, NotCertifiedError, ParameterError
+from guessproof.errors import (
+    GoalError,
+    InfeasibleError,
+    MetricError,
+    NotCertifiedError,
+    ParameterError,
+)
+from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.limits import checked_limits, largest_epsilon
 from guessproof.risk.noise.cells import FURTHEST, NORMAL, Cells, cells_of, tabled
 from guessproof.risk.noise.outputs import LEFT_OUT, View, outputs_over, quantile
 from guessproof.world import Attribute, Finite, Goal, Inside, LineForm, LinePrior, Within
-from guessproof.world.checks import Array
+from guessproof.world.checks import Array, positive, real
 from guessproof.world.special import expit
 
 FLAT = LineForm()
 HOW = "normal noise, outputs in cells"
-FINE = 0.06  # widths of cells of values for a stated true value, in units of the noise
+FINE = 0.12  # widths of cells of values for a stated true value, in units of the noise
 COARSE = 0.2  # the same for all true values
 WINDOW = 14.0  # how far beyond the goal and the true answer values are in such cells
 UNLIKELY = 1e-9  # probability of values that may be in wider cells
@@ -39,6 +49,11 @@ DIVIDED = 4  # into which one is divided
 MOST_CELLS = 1000  # of true values at once
 CLOSE = 0.01  # relative, for the worst true value
 WIDEST = 400.0  # answers that vary by more, in units of the noise: no belief is promised
+
+NARROW = 1e-4  # relative, of the least noise
+HOPELESS = 1e6  # noise, in units of the first guess, that no limit needs
+LEAST_FAILURE = 1e-30
+LEAST = 1e-300  # a limit that is as good as 0
 
 What = Literal["rise", "both", "posterior"]
 
@@ -83,16 +98,10 @@ class GaussianReading:
     def failure(self, *, advantage: float, under_prior: bool = False) -> Bracket:
         """How probable an answer is that lifts the belief by more: given the stated truth, or with it drawn anew."""
         if self.at is None:
-            raise ParameterError(
-                "at",
-                None,
-                "this probability is about one true value",
-                "give the true value: at",
-            )
-        view, at = (
-            self._view(everywhere=under_prior),
-            None if under_prior else float(self.response.psi(self.at)),
-        )
+            problem = "this probability is about one true value"
+            raise ParameterError("at", None, problem, "give the true value: at")
+        at = None if under_prior else float(self.response.psi(self.at))
+        view = self._view(everywhere=under_prior)
         low, high = view.failing(view.prior + advantage, at, self.slack)
         return Bracket.meet(low, max(low, high), HOW)
 
@@ -107,39 +116,31 @@ class GaussianReading:
     def _view(self, everywhere: bool) -> View:
         """The goal through the noise, for a stated true value."""
         (low,), (high,) = edges = self._edges(np.array([self.at or 0.0]))
-        ends = [low, high, self.at or 0.0, *(self._likely if everywhere else ())]
-        cells = self._cells(edges, np.array(ends), COARSE if everywhere else FINE)
+        near = [low, high, self.at or 0.0, *(self.likely() if everywhere else ())]
+        cells = self._cells(edges, near, COARSE if everywhere else FINE)
         first, past = cells.positions(low, high)
         return View(NORMAL, cells, int(first), int(past), *self._tents(cells, first, past))
 
-    @property
-    def _likely(self) -> Array:
-        """Where nearly all of the prior lies."""
+    def likely(self, left_out: float = UNLIKELY) -> Array:
+        """Where the prior lies but for so much at either end; of finitely many values all."""
         prior: Any = self.attribute.prior
-        return (
-            prior.points[[0, -1]]
-            if isinstance(prior, Finite)
-            else prior.quantile([UNLIKELY, 1 - UNLIKELY])
-        )
+        if isinstance(prior, Finite):
+            return prior.points[[0, -1]]
+        return prior.quantile(np.array([left_out, 1 - left_out]))
 
     def _edges(self, truths: Array) -> tuple[Array, Array]:
         low, high = self.goal.edges(truths)[0]
         return np.broadcast_to(low, truths.shape), np.broadcast_to(high, truths.shape)
 
-    def _cells(self, edges: Any, near: Array, width: float) -> Cells:
+    def _cells(self, edges: Any, near: Any, width: float) -> Cells:
         """The prior, cut at edges of goals, finely where answers are near to those of some values."""
-        prior: Any = self.attribute.prior
-        answers = self.response.psi(np.clip(near, *self._likely))
-        inside = np.clip(edges, *self._likely)
+        inside, near = np.clip(edges, *self.likely()), np.clip(near, *self.likely())
+        answers = self.response.psi(near)
+        window = np.min(answers) - WINDOW, np.max(answers) + WINDOW
         peaks = np.linspace(np.min(inside), np.max(inside), PEAKS + 1)
         cuts = np.concatenate([*edges, peaks, self.response.cuts, self.pure.cuts])
-        return cells_of(
-            prior,
-            self.response.psi,
-            cuts,
-            (np.min(answers) - WINDOW, np.max(answers) + WINDOW),
-            width,
-        )
+        prior: Any = self.attribute.prior
+        return cells_of(prior, self.response.psi, cuts, window, width)
 
     def _tents(self, cells: Cells, first: Any, past: Any) -> tuple[tuple[Array, ...], float]:
         """Tents with peaks at knots over the goal, and how much more the log-odds can be between them."""
@@ -187,77 +188,209 @@ class GaussianReading:
         self, left: Array, right: Array, what: What, failure: float
     ) -> tuple[Array, Array]:
         """What is reached at each left end, and never exceeded for true values from left to right."""
-        (a, b), (c, d) = self._edges(left), self._edges(right)
-        answers, is_one = self.response.psi([np.min(left), np.max(right)]), left.size == 1
-        edges, width, parts = (
-            np.array([a, b, c, d]),
-            FINE if is_one else COARSE,
-            STATED if is_one else PARTS,
-        )
-        cells = self._cells(
-            edges, np.array([np.min(a), np.max(d), np.min(left), np.max(right)]), width
-        )
+        width, parts = (FINE, STATED) if left.size == 1 else (COARSE, PARTS)
+        (a, b), (c, d) = edges = self._edges(left), self._edges(right)
+        ends = np.array([np.min(a), np.max(d), np.min(left), np.max(right)])
+        cells = self._cells(np.concatenate(edges), ends, width)
         own, outer, inner = cells.positions(a, b), cells.positions(a, d), cells.positions(c, b)
         if failure:
-            outputs = outputs_over(answers, NORMAL.reach(LEFT_OUT * failure), 1.0)
+            answers, reach, unit = ends[2:], NORMAL.reach(LEFT_OUT * failure), 1.0
         else:
-            goal = self.response.psi(np.clip([np.min(a), np.max(d)], *self._likely))
-            outputs = outputs_over(goal, FURTHEST, cells.unit)
-        i, j = np.arange(len(outputs) - 1)[:, None], np.arange(1, len(outputs))[:, None]
+            answers, reach, unit = np.clip(ends[:2], *self.likely()), FURTHEST, cells.unit
+        outputs = outputs_over(self.response.psi(answers), reach, unit)
+        rows = np.arange(len(outputs))[:, None]
+        i, j = rows[:-1], rows[1:]
         tilts, room = self._tents(cells, np.min(outer[0]), np.max(outer[1]))
         before, least, most = (
             0.0 if what == "posterior" else cells.mass(span) for span in (own, inner, outer)
         )
         reached = risen = np.zeros(1)
         for tilt in tilts:
-            table = tabled(NORMAL, cells, outputs, tilt)
+            table = tabled(NORMAL, cells, outputs, [own, outer, inner], tilt)
             odds = table.upper(i, j, outer, parts)
-            if (
-                not failure
-            ):  # the odds against what lies beyond the goal on one side fall towards that side
-                rows = np.arange(len(outputs))[:, None]
+            if not failure:
+                # The odds against what lies beyond the goal on one side fall towards that side.
                 weight = table.part(rows, outer)[1]
-                above = np.minimum.accumulate(
-                    weight - table.part(rows, (outer[1], len(cells.left)))[0]
-                )
-                below = np.minimum.accumulate(
-                    (weight - table.part(rows, (0, outer[0]))[0])[::-1]
-                )[::-1]
-                odds = np.max(
-                    np.minimum(odds, np.minimum(above[:-1], below[1:])),
-                    axis=(0, 1),
-                    keepdims=True,
-                )
+                above = weight - table.part(rows, (outer[1], len(cells.left)))[0]
+                below = weight - table.part(rows, (0, outer[0]))[0]
+                above = np.minimum.accumulate(above)
+                below = np.minimum.accumulate(below[::-1])[::-1]
+                odds = np.minimum(odds, np.minimum(above[:-1], below[1:]))
                 odds = np.maximum(odds, np.maximum(above[-1], below[0]))
             reached = np.maximum(reached, expit(table.lower(i, j, own, parts)) - before)
             risen = np.maximum(risen, expit(odds + room) - least)
             if what == "both" and failure and self.pure.is_flat:
                 reached = np.maximum(reached, before - expit(table.upper(i, j, own, parts)))
                 risen = np.maximum(risen, most - expit(table.lower(i, j, inner, parts)))
-            elif (
-                what == "both"
-            ):  # some answer, or another release, tells that the goal is missed
+            elif what == "both":
+                # Some answer, or another release, tells that the goal is missed.
                 risen = np.maximum(risen, most)
         risen = np.minimum(risen + self.slack, 1.0)
         if not failure:
             return np.max(reached, axis=(0, 1)), np.max(risen, axis=(0, 1))
         shares = np.arange(parts + 1)[:, None] / parts
-        ends = (outputs[:-1] + shares * np.diff(outputs))[..., None]
+        between = (outputs[:-1] + shares * np.diff(outputs))[..., None]
         starts, stops = self.response.psi(left), self.response.psi(right)
-        nearest = np.clip((ends[1:] + ends[:-1]) / 2, starts, stops)
-        found: list[Array] = []
-        for values, truths, allowed in (
-            (reached, starts, failure),
-            (risen, nearest, failure * (1 - LEFT_OUT)),
-        ):
-            masses = NORMAL.between(ends[:-1] - truths, ends[1:] - truths)
-            found.append(
-                quantile(values.reshape(-1, left.size), masses.reshape(-1, left.size), allowed)
-            )
-        return found[0], found[1]
+        nearest = np.clip((between[1:] + between[:-1]) / 2, starts, stops)
+
+        def beyond(values: Array, truths: Array, allowed: float) -> Array:
+            masses = NORMAL.between(between[:-1] - truths, between[1:] - truths)
+            shape = -1, left.size
+            return quantile(values.reshape(shape), masses.reshape(shape), allowed)
+
+        most_likely = beyond(risen, nearest, failure * (1 - LEFT_OUT))
+        return beyond(reached, starts, failure), most_likely
 
 
 def _parts(left: Array, right: Array, parts: int) -> tuple[Array, Array]:
     """Divide intervals."""
     corners = np.linspace(left, right, parts + 1)
     return corners[:-1].ravel(), corners[1:].ravel()
+
+
+@dataclass(frozen=True)
+class GaussianAttack:
+    """One attribute, and an answer that is linear in it but for what its metric clamps, plus normal noise.
+
+    σ is in units of the attribute's distance. No figure holds for every answer where the goal holds an end of what the
+    answer can be; `failure` then says how probable an answer that breaks it may be, given the worst true value.
+
+    >>> from guessproof.world import Attribute, normal, within
+    >>> alice = GaussianAttack(within(Attribute("time", prior=normal(20, 6.28)), 2), at={"time": 20})
+    >>> round(alice.sigma(advantage=0.05), 3)
+    9.238
+    >>> round(alice.failure(sigma=3.73, advantage=0.05).bound, 2)
+    0.76
+    """
+
+    goal: Goal
+    at: Mapping[str, Any] | None = None
+    knows: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.goal.attributes) > 1:
+            problem = "speaks of several attributes, and Gaussian noise is judged for one"
+            raise GoalError(
+                "goal", self.goal, problem, "ask for one at a time, or use an ε (gp.Attack)"
+            )
+        if any(
+            isinstance(a.prior, Finite) and not a.prior.is_line for a in self.goal.attributes
+        ):
+            problem = "speaks of labels, and Gaussian noise is judged for numbers"
+            remedy = "give each label the number that it adds to the answer, such as 0 and 1, or use an ε (gp.Attack)"
+            raise GoalError("goal", self.goal, problem, remedy)
+        self._reading(1.0)
+
+    @cached_property
+    def _attack(self) -> Attack:
+        return Attack(self.goal, self.at, self.knows)
+
+    @property
+    def prior(self) -> float:
+        """The belief before the release."""
+        return float(self._attack.prior)
+
+    def posterior(self, *, sigma: float, failure: float = 0.0) -> Bracket:
+        """How high the belief can get."""
+        return self._reading(sigma).posterior(_checked_failure(failure))
+
+    def advantage(self, *, sigma: float, failure: float = 0.0, both: bool = False) -> Bracket:
+        """How far the belief can rise, or with both move."""
+        return self._reading(sigma).advantage(_checked_failure(failure), both=both)
+
+    def failure(self, *, sigma: float, advantage: float, under_prior: bool = False) -> Bracket:
+        """How probable an answer is that lifts the belief by more than `advantage`, given the true value of `at`.
+
+        `under_prior`: the truth is drawn from the prior, while the goal stays.
+        """
+        gain = real(ParameterError, "advantage", advantage)
+        return self._reading(sigma).failure(advantage=gain, under_prior=under_prior)
+
+    def sigma(
+        self,
+        *,
+        advantage: float | None = None,
+        posterior: float | None = None,
+        failure: float = 0.0,
+        both: bool = False,
+    ) -> float:
+        """The least standard deviation at which every limit is proven to hold; 0 where no answer can break them."""
+        checked_limits(advantage, posterior)
+        if self.at is not None:
+            if advantage is not None and not both and advantage >= 1 - self.prior:
+                advantage = 1.0  # no belief rises further
+            if posterior is not None and self.prior >= posterior:
+                before = f"posterior: the belief before any release is {self.prior:.6g}"
+                raise InfeasibleError(f"{before}; allow more")
+        limits = GainLimits(advantage, posterior, both, _checked_failure(failure))
+        reading = self._reading(1.0)
+        low, high = reading.response.psi(reading.likely(0.1))
+        return least_noise(self._reading, limits, max(float(high - low), LEAST))
+
+    def _reading(self, sigma: Any) -> GaussianReading:
+        attribute, at = self._attack.attribute, self.at or {}
+        form = attribute.distance.line_form
+        if form is None or form.step or np.isfinite(form.cap):
+            problem = "Gaussian noise needs an answer that is a rising function of the number"
+            remedy = "use Absolute(…) or Clamped(…)"
+            raise MetricError("metric", attribute.distance, problem, remedy)
+        truth = at.get(attribute.name)
+        if truth is None and at and not self.goal.depends_on_truth:
+            truth = next(iter(at.values()))
+        if truth is not None:
+            truth = real(ParameterError, f"at[{attribute.name!r}]", truth)
+        form = form.times(1 / positive(ParameterError, "sigma", sigma))
+        return GaussianReading(attribute, self.goal, truth, form)
+
+
+def _checked_failure(value: Any) -> float:
+    """A probability of failing: 0, or between 0 and 1."""
+    number = real(ParameterError, "failure", value)
+    if not 0 <= number < 1 or 0 < number < LEAST_FAILURE:
+        raise ParameterError(
+            "failure",
+            value,
+            "is no probability from 1e-30, or 0, to 1",
+            "give for instance 1e-6",
+        )
+    return number
+
+
+@dataclass(frozen=True)
+class GainLimits:
+    """What the attacker may gain, and with which probability an answer may break that."""
+
+    advantage: float | None = None
+    posterior: float | None = None
+    both: bool = False
+    failure: float = 0.0
+
+
+def least_noise(
+    reading: Callable[[float], GaussianReading], limits: GainLimits, start: float
+) -> float:
+    """The least noise, near enough and on the private side; `reading` says what the attacker sees at one."""
+    rise, most = limits.advantage, limits.posterior
+    if (rise is None or rise >= 1) and (most is None or most >= 1):
+        return 0.0
+
+    def broken(epsilon: Array) -> Array:
+        """The proven figures over the limits."""
+        noise, found = 1 / float(epsilon), [0.0]
+        if noise > HOPELESS * start:
+            raise InfeasibleError(
+                "no amount of Gaussian noise keeps these limits; say how probable an answer that breaks them may be "
+                "(failure = 1e-6) or allow a larger failure, state the true value (at), or loosen the limit"
+            )
+        if noise * HOPELESS < start:
+            return np.asarray(2.0)  # more noise than that is no loss
+        seen = reading(noise)
+        if rise is not None:
+            bracket = seen.advantage(limits.failure, both=limits.both)
+            found.append(float(bracket.bound) / max(rise, LEAST))
+        if most is not None:
+            found.append(float(seen.posterior(limits.failure).bound) / max(most, LEAST))
+        return np.asarray(max(found))
+
+    epsilon = largest_epsilon(broken, np.asarray(1.0), start=1 / start, relative=NARROW)
+    return 1 / float(epsilon)

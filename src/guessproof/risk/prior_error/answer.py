@@ -8,15 +8,16 @@
 A goal of several intervals rises by at most the sum of what its parts rise. A step of the distance multiplies odds by
 e^{ε·step}, which moves a belief by at most tanh(ε·step/4). A cap counts for one true value; for the worst of many it is
 left out, which makes attacks stronger.
-An ε, or a factor, is looked for where the attack reaches the limit, and proven a little on the private side of it.
+An ε, or a factor, is looked for where the attack reaches the limit, and proven a little on the private side of it, by
+the same margins as bounds: the bound at an ε that is returned keeps the limit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from guessproof.risk.prior_error.cells import (
     sides_of,
     stated_goals,
 )
-from guessproof.risk.prior_error.certificate import certificate_of
+from guessproof.risk.prior_error.certificate import BoxCertificate
 from guessproof.risk.prior_error.odds import largest_rise, left_to_move, log_odds
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -48,25 +49,15 @@ from guessproof.world.line import LinePrior, expit
 
 BeliefOf = Callable[[Attribute, Goal, Any], Belief]
 
-STATED = (
-    2e-3,
-    0.04,
-    0.2,
-)  # by how much more than the attack is proven, tried in turn, for one true value
-CAPPED = (
-    0.01,
-    0.04,
-    0.1,
-    0.2,
-)  # under a cap: plateaus need more boxes, and between numbers they are not tried
-WORST = 0.035, 0.1, 0.4  # and for all of them: boxes of true values are harder
+# By how much more than the attack is proven, tried in turn.
+STATED = 2e-3, 0.01, 0.04, 0.1, 0.2  # for one true value
+WORST = 0.035, 0.1, 0.2, 0.4  # for all of them: boxes of true values are harder
 SEARCHED = 3e-4  # how closely a root in ln ε or ln κ is found: well within the first margin
-LARGEST_ROOM = (
-    20.0  # ln of the largest factor: a larger one is no longer told from any prior at all
-)
+LARGEST_ROOM = 20.0  # ln of the largest factor: a larger one counts as any prior at all
 LINE_UP_TO = 200  # points of a finite world whose distances are compared with those of numbers
 MOST_KEPT = 8  # questions whose cells and attacks are kept, since several are asked of one ε
 ROUNDING = 1e-12  # of limits, bounds and an ε in closed form
+EACH = "(n),()->()"  # arrays of rises beside numbers
 
 
 @dataclass(frozen=True)
@@ -83,7 +74,7 @@ class Solved:
 
 
 @dataclass(frozen=True, eq=False)
-class PriorEngine:
+class Rise:
     """A goal whose rise (or fall) is asked for where the prior may be wrong; of one true value, or the worst one."""
 
     log_odds: tuple[float, float]  # declared, of what rises: least and most
@@ -93,8 +84,8 @@ class PriorEngine:
     at: Any = None
     falls: bool = False
 
-    @cached_property
-    def turned(self) -> PriorEngine:
+    @property
+    def turned(self) -> Rise:
         """The same for the fall of the goal, which is the rise of all else."""
         least, most = self.log_odds
         belief = None if self.belief is None else self.belief.turned
@@ -105,179 +96,152 @@ class PriorEngine:
         """By how much more than the attack is proven, tried in turn."""
         if not self.line:
             return (0.0,)
-        if self.belief is None:
-            return WORST
-        return STATED if math.isinf(self.cap(1.0)) else CAPPED
-
-    @property
-    def how(self) -> str:
-        """Which bound answers."""
-        return (
-            "tents and priors that favour them, proven by boxes" if self.line else "odds bound"
-        )
+        return STATED if self.belief else WORST
 
     def cap(self, epsilon: float) -> float:
         """The largest ln of a ratio of likelihoods that is taken into account: only of one true value."""
-        return math.inf if self.belief is None else epsilon * self.line[0].question.form.cap
+        return epsilon * self.line[0].question.form.cap if self.belief else math.inf
 
     def bound(self, epsilon: float, factor: float) -> float:
         """A proven limit of every rise, near the attack."""
-        solved = _solved(self, epsilon, factor)
-        limits = (solved.estimate * (1 + margin) for margin in self.margins)
-        proven = (
-            limit
-            for limit in limits
-            if limit < solved.bound and self.keeps(epsilon, factor, limit)
-        )
-        return next(proven, solved.bound)
-
-    def keeps(self, epsilon: float, factor: float, limit: float) -> bool:
-        """Whether it is proven that no belief rises further than the limit."""
-        solved = _solved(self, epsilon, factor)
-        if solved.bound <= limit:
-            return True
+        solved = solve(self, epsilon, factor)
         if solved.sides is None:
-            return False
-        room = (limit - math.tanh(epsilon * self.line[0].question.form.step / 4)) * (
-            1 - ROUNDING
+            return solved.bound
+        step, total = (
+            math.tanh(epsilon * self.line[0].question.form.step / 4),
+            sum(solved.parts),
         )
-        total = sum(solved.parts)
-        return room > total > 0 and all(
-            certificate_of(
-                solved.sides, goals, factor, room * part / total, self.cap(epsilon)
-            ).holds()
-            for goals, part in zip(self.line, solved.parts, strict=True)
-        )
+        for margin in self.margins:
+            limit = solved.estimate * (1 + margin)
+            room = (limit - step) * (1 - ROUNDING)
+            if (
+                limit < solved.bound
+                and room > total > 0
+                and all(
+                    BoxCertificate(
+                        solved.sides, goals, factor, room * part / total, self.cap(epsilon)
+                    ).holds()
+                    for goals, part in zip(self.line, solved.parts, strict=True)
+                )
+            ):
+                return limit
+        return solved.bound
 
 
 @lru_cache(MOST_KEPT)
-def _solved(engine: PriorEngine, epsilon: float, factor: float) -> Solved:
+def solve(rise: Rise, epsilon: float, factor: float) -> Solved:
     """The best attack, and what needs no certificate: any prior's bound, what is left to believe, the odds bound."""
-    least, most = engine.log_odds
-    width = epsilon * engine.across if epsilon else 0.0
+    least, most = rise.log_odds
+    width = epsilon * rise.across if epsilon else 0.0
     always = math.tanh(width / 4)
     reached = always if math.isinf(factor) else 0.0
-    bound = min(always * (1 + ROUNDING), left_to_move(least, factor), 1.0)
-    if engine.belief is not None and epsilon:
-        attack, gain = (float(value) for value in engine.belief.gain(np.asarray(epsilon)))
+    bound = min(always * (1 + ROUNDING), left_to_move(least, factor))
+    if rise.belief is not None and epsilon:
+        attack, gain = (float(value) for value in rise.belief.gain(np.asarray(epsilon)))
         reached = max(reached, largest_rise(least, attack, factor))
         bound = min(bound, largest_rise(least, gain, factor, width))
-    at, prior = engine.at, float(expit(-most if engine.falls else least))
-    if not engine.line or epsilon == 0 or math.isinf(factor):
-        return Solved(reached, bound, bound, at, prior)
-    first, question = engine.line[0], engine.line[0].question
-    sides = sides_of(question, epsilon, -1 if first.turned != engine.falls else 1)
-    cap = engine.cap(epsilon)
-    found = [best_attack(sides, goals, factor, cap) for goals in engine.line]
-    parts = [value for value, _ in found]
-    estimate = min(
-        max(sum(parts), reached) + math.tanh(epsilon * question.form.step / 4), bound
+    solved = Solved(
+        reached, bound, bound, rise.at, float(expit(-most if rise.falls else least))
     )
-    if (
-        parts[0] > reached
-        and len(parts) == 1
-        and (math.isinf(question.form.cap) or math.isfinite(cap))
-    ):
+    if not rise.line or epsilon == 0 or math.isinf(factor):
+        return solved
+    first, cap = rise.line[0], rise.cap(epsilon)
+    form = first.question.form
+    sides = sides_of(first.question, epsilon, -1 if first.turned != rise.falls else 1)
+    found = [best_attack(sides, goals, factor, cap) for goals in rise.line]
+    parts = [value for value, _ in found]
+    estimate = max(sum(parts), reached) + math.tanh(epsilon * form.step / 4)
+    solved = replace(solved, estimate=min(estimate, bound), sides=sides, parts=parts)
+    # One part alone is an attack, unless it goes beyond a cap.
+    if len(parts) == 1 and parts[0] > reached and math.isinf(form.cap) >= math.isinf(cap):
         i = found[0][1]
-        reached, at, prior = parts[0], first.truths[i], float(first.prior[i])
-    return Solved(reached, bound, estimate, at, prior, sides, parts)
+        at, prior = first.truths[i], float(first.prior[i])
+        return replace(solved, reached=parts[0], at=at, prior=prior)
+    return solved
 
 
 @dataclass(frozen=True)
 class MisspecifiedPrior:
-    """One engine for each stated true value (an array of their shape), or for several of which the worst counts."""
+    """Rises in an array: along the last axis the largest counts (of all true values), before it are stated ones."""
 
-    engines: Any
+    rises: Any
     factor: float
     worst: bool = False
 
     def advantage(self, epsilon: Array, both: bool) -> Bracket:
         """How far the belief can rise, or move either way, for each ε and true value."""
 
-        def one(engine: PriorEngine, value: float) -> tuple[Solved, float, float]:
-            solved = [_solved(side, value, self.factor) for side in _sides(engine, both)]
+        def one(rises: Any, value: float) -> tuple[Solved, float, float]:
+            sides = _sides(rises, both)
+            solved = [solve(side, value, self.factor) for side in sides]
             best = max(solved, key=lambda side: side.reached)
-            return (
-                best,
-                best.reached,
-                max(side.bound(value, self.factor) for side in _sides(engine, both)),
-            )
+            bound = max(side.bound(value, self.factor) for side in sides)
+            return best, best.reached, max(bound, best.reached)
 
-        how = f"prior wrong by up to ×{self.factor:g}: {self.engines.ravel()[0].how}"
-        found, attack, bound = np.vectorize(one, otypes=[object, np.float64, np.float64])(
-            *self._pairs(epsilon)
+        kinds = [object, np.float64, np.float64]
+        found, attack, bound = np.vectorize(one, kinds, signature=EACH + ",(),()")(
+            self.rises, epsilon
         )
-        bound = np.maximum(attack, bound)
-        if not self.worst:
+        how = (
+            "tents and priors that favour them, proven by boxes"
+            if self.rises.flat[0].line
+            else "odds bound"
+        )
+        how = f"prior wrong by up to ×{self.factor:g}: {how}"
+        if not self.worst or epsilon.ndim:
             return Bracket.meet(attack, bound, how)
-        most = np.max(attack, axis=0), np.max(bound, axis=0)
-        if epsilon.ndim:
-            return Bracket.meet(*most, how)
-        best: Solved = found[int(np.argmax(attack))]
-        return Bracket.meet(*most, how, worst_at=best.at, worst_prior=best.prior)
+        best: Solved = found.item()
+        return Bracket.meet(attack, bound, how, worst_at=best.at, worst_prior=best.prior)
 
     def epsilon(self, advantage: Array, both: bool) -> Array:
         """The largest ε that is proven to keep a limit."""
 
-        def one(engine: PriorEngine, limit: float) -> float:
-            return min(
-                _largest_epsilon(side, self.factor, limit) for side in _sides(engine, both)
-            )
+        def one(rises: Any, limit: float) -> float:
+            return _largest_epsilon(_sides(rises, both), self.factor, limit)
 
-        found = np.asarray(np.vectorize(one, otypes=[np.float64])(*self._pairs(advantage)))
-        return np.min(found, axis=0) if self.worst else found
+        return np.asarray(
+            np.vectorize(one, [np.float64], signature=EACH)(self.rises, advantage)
+        )
 
     def largest_factor(self, epsilon: float, limit: float, both: bool) -> float:
-        """The largest factor at which the limit is proven, for every true value."""
-        engines = [side for engine in self.engines.ravel() for side in _sides(engine, both)]
-        return min(_largest_factor(engine, epsilon, limit) for engine in engines)
+        """The largest factor at which the limit is proven, for every true value; inf where no prior breaks it."""
+        rises = _sides(self.rises.ravel(), both)
+        if any(math.isinf(rise.log_odds[1]) for rise in rises):
+            return 1.0  # nothing is known of a goal whose probability is 0 or 1 in doubles
+        if all(rise.bound(epsilon, math.inf) <= limit for rise in rises):
+            return math.inf
 
-    def _pairs(self, asked: Array) -> tuple[Any, Array]:
-        """Engines and what is asked of them, to be broadcast."""
-        return (
-            self.engines.reshape(-1, *[1] * asked.ndim) if self.worst else self.engines
-        ), asked
+        def factor(x: float) -> tuple[float, float]:
+            return epsilon, math.exp(x) if x < LARGEST_ROOM else math.inf
 
-
-def _sides(engine: PriorEngine, both: bool) -> list[PriorEngine]:
-    return [engine, engine.turned] if both else [engine]
+        return math.exp(_proven(rises, limit, factor, 0.0, 1.0))
 
 
-def _largest_epsilon(engine: PriorEngine, factor: float, limit: float) -> float:
+def _sides(rises: Iterable[Rise], both: bool) -> list[Rise]:
+    """Rises, with both also falls."""
+    return [side for rise in rises for side in ([rise, rise.turned] if both else [rise])]
+
+
+def _largest_epsilon(rises: list[Rise], factor: float, limit: float) -> float:
     """The largest ε at which the limit is proven; inf where no ε breaks it, 0 where none is proven."""
-    if not 0 < limit < left_to_move(engine.log_odds[0], factor):
-        return math.inf if limit > 0 else 0.0
-    # Whatever the prior is, this ε keeps the limit.
-    always = (
-        4 * math.atanh(limit) / engine.across * (1 - ROUNDING) if engine.across else math.inf
-    )
-    if not always < math.inf > factor:
-        return always
-    scale = engine.line[0].question.reach if engine.line else engine.across
-    return _proven(
-        engine, limit, lambda x: (x, factor), always, 1 / scale if 0 < scale < math.inf else 1.0
-    )
-
-
-def _largest_factor(engine: PriorEngine, epsilon: float, limit: float) -> float:
-    """The largest factor at which the limit is proven at this ε; inf where no prior breaks it."""
-    if math.isinf(engine.log_odds[1]):
-        return 1.0  # nothing is known of a goal whose probability is 0 or 1 in doubles
-    if engine.keeps(epsilon, math.inf, limit):
+    if limit <= 0:
+        return 0.0
+    rises = [rise for rise in rises if limit < left_to_move(rise.log_odds[0], factor)]
+    across = max((rise.across for rise in rises), default=0.0)
+    if across == 0:
         return math.inf
-    return math.exp(
-        _proven(
-            engine,
-            limit,
-            lambda x: (epsilon, math.exp(x) if x < LARGEST_ROOM else math.inf),
-            0.0,
-            1.0,
-        )
-    )
+    # Whatever the prior is, this ε keeps the limit.
+    always = 4 * math.atanh(limit) / across * (1 - ROUNDING)
+    if math.isinf(factor):
+        return always
+    line = rises[0].line
+    scale = line[0].question.reach if line else across
+    start = 1 / scale if 0 < scale < math.inf else 1.0
+    return _proven(rises, limit, lambda x: (x, factor), always, start)
 
 
 def _proven(
-    engine: PriorEngine,
+    rises: list[Rise],
     limit: float,
     question: Callable[[float], tuple[float, float]],
     least: float,
@@ -286,17 +250,14 @@ def _proven(
     """The largest number found whose ε and factor are proven to keep the limit, or the least one, which does."""
 
     def estimate(x: Array) -> Array:
-        return np.asarray(_solved(engine, *question(float(x))).estimate)
+        return np.asarray(max(solve(rise, *question(float(x))).estimate for rise in rises))
 
-    for margin in engine.margins:
-        found = float(
-            largest_epsilon(
-                estimate, np.asarray(limit / (1 + margin)), start=start, relative=SEARCHED
-            )
-        )
+    for margin in max((rise.margins for rise in rises), key=len):
+        reached = np.asarray(limit / (1 + margin))
+        found = float(largest_epsilon(estimate, reached, start=start, relative=SEARCHED))
         if not least < found < math.inf:
             break
-        if engine.keeps(*question(found), limit):
+        if all(rise.bound(*question(found)) <= limit for rise in rises):
             return found
     return least
 
@@ -306,10 +267,11 @@ def prior_error_at(
 ) -> MisspecifiedPrior:
     """A goal about one attribute at one true value, or at each of an array of them."""
 
-    def one(truth: Any) -> PriorEngine:
-        return _stated_engine(attribute, goal, truth, belief_of)
+    def one(truth: Any) -> Rise:
+        return _stated(attribute, goal, truth, belief_of)
 
-    return MisspecifiedPrior(np.asarray(np.vectorize(one, otypes=[object])(at)), factor)
+    rises = np.asarray(np.vectorize(one, otypes=[object])(at))
+    return MisspecifiedPrior(rises[..., None], factor)
 
 
 def prior_error_worst(
@@ -325,16 +287,16 @@ def prior_error_worst(
     elif isinstance(prior, Finite) and form is not None and isinstance(goal, (Within, Exactly)):
         line = listed_goals(prior, form, goal, truths)
     else:
-        engines = np.array([_stated_engine(attribute, goal, t, belief_of) for t in truths])
-        return MisspecifiedPrior(engines, factor, worst=True)
+        rises = [_stated(attribute, goal, truth, belief_of) for truth in truths]
+        return MisspecifiedPrior(np.array(rises), factor, worst=True)
     odds, across = log_odds(line.prior), float(form.distance(*prior.support))
-    engine = PriorEngine((float(np.min(odds)), float(np.max(odds))), across, None, (line,))
-    return MisspecifiedPrior(np.array([engine]), factor, worst=True)
+    ends = float(np.min(odds)), float(np.max(odds))
+    return MisspecifiedPrior(np.array([Rise(ends, across, None, (line,))]), factor, worst=True)
 
 
 def prior_error_of(belief: Belief, across: float, factor: float) -> MisspecifiedPrior:
     """Any other world, from its belief under the declared prior and the largest distance."""
-    return MisspecifiedPrior(np.array(_engine(belief, across)), factor)
+    return MisspecifiedPrior(np.array([_rise(belief, across)]), factor)
 
 
 def prior_error_in(
@@ -350,43 +312,33 @@ def prior_error_in(
     paths = distance[np.ix_(some, some)]
     if len(paths) <= LINE_UP_TO:
         paths = shortest_paths(paths)
-    across, rows = float(np.max(paths)), goals.reshape(-1, mass.size)
-    beliefs = [finite_belief(mass, distance, row) for row in rows]
-    lines = [_on_a_line(mass[some], paths, row[some], i) for i, row in enumerate(rows)]
-    engines = [
-        _engine(belief, across, i, line)
-        for i, (belief, line) in enumerate(zip(beliefs, lines, strict=True))
-    ]
-    return MisspecifiedPrior(
-        np.array(engines).reshape(goals.shape[:-1]), factor, worst=goals.ndim > 1
-    )
+    across = float(np.max(paths))
+    rises: list[Rise] = []
+    for i, row in enumerate(goals.reshape(-1, mass.size)):
+        line = _on_a_line(mass[some], paths, row[some], i)
+        rises.append(_rise(finite_belief(mass, distance, row), across, i, line))
+    return MisspecifiedPrior(np.array(rises), factor, worst=goals.ndim > 1)
 
 
 def _on_a_line(mass: Array, paths: Array, marks: Array, at: int) -> Sequence[LineGoals]:
     """The parts of a goal where distances are those of numbers; none where they are not."""
     place = paths[np.argmax(paths[0])]  # from one end
-    order = np.argsort(place)
-    numbers = np.unique(place)
+    order, numbers = np.argsort(place), np.unique(place)
     gaps = np.abs(place[:, None] - place) * (1 + ROUNDING)
-    is_line = (
-        numbers.size == mass.size and math.isfinite(numbers[-1]) and bool(np.all(gaps >= paths))
-    )
+    is_line = numbers.size == mass.size and np.isfinite(numbers[-1]) and np.all(gaps >= paths)
     if not is_line or np.any((marks > 0) & (marks < 1)):
         return ()
     prior = Finite(tuple(numbers.tolist()), tuple(mass[order].tolist()))
     return parts_of(atom_question(prior, LineForm(slopes=(1 + ROUNDING,)), marks[order]), at)
 
 
-def _stated_engine(
-    attribute: Attribute, goal: Goal, at: Any, belief_of: BeliefOf
-) -> PriorEngine:
-    """The engine for one true value."""
+def _stated(attribute: Attribute, goal: Goal, at: Any, belief_of: BeliefOf) -> Rise:
+    """The rise of a goal at one true value."""
     prior, belief, form = attribute.prior, belief_of(attribute, goal, at), _line_form(attribute)
     if form is None or not isinstance(prior, (Finite, LinePrior)):
-        return _engine(belief, span(attribute), at)
-    return _engine(
-        belief, float(form.distance(*prior.support)), at, stated_goals(prior, form, goal, at)
-    )
+        return _rise(belief, span(attribute), at)
+    across = float(form.distance(*prior.support))
+    return _rise(belief, across, at, stated_goals(prior, form, goal, at))
 
 
 def _line_form(attribute: Attribute) -> LineForm | None:
@@ -397,9 +349,9 @@ def _line_form(attribute: Attribute) -> LineForm | None:
     return binding_form(prior, form) if isinstance(prior, LinePrior) or prior.is_line else None
 
 
-def _engine(
+def _rise(
     belief: Belief, across: float, at: Any = None, line: Sequence[LineGoals] = ()
-) -> PriorEngine:
-    """The engine of one belief."""
+) -> Rise:
+    """The rise of one belief."""
     odds = float(belief.log_p - belief.log_q)
-    return PriorEngine((odds, odds), across, belief, line, at)
+    return Rise((odds, odds), across, belief, line, at)

@@ -22,20 +22,14 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
 
-Edge = Indices | np.intp | int
-
 STEEPEST = 600.0  # ln E beyond which it counts as infinite: e^x and sums of it stay doubles
 CELLS = 500  # by probability, and as many evenly: chords in cells are off by a share of a thousandth
 KNOTS = 48  # edges of cells inside a goal, so that its peaks and thresholds lie on edges
 OUTERMOST = 1e-9  # quantile up to which a goal without an end is divided
-TRUTHS, MOST_TRUTHS = (
-    96,
-    2500,
-)  # true values whose goals end at edges of cells: more of them where goals are narrow
-BULK = 1e-3, 1e-7  # quantiles between which true values are close to each other
-TAILS = 10 ** -(
-    2.0 ** np.arange(1.5, 8.5)
-)  # of quantiles, to 1e-181; all true values beyond are one box
+FEWEST, MOST = 96, 2500  # true values whose goals end at cell edges: more for narrow goals
+BULK, FURTHER = 1e-3, 1e-7  # quantiles between which true values are close to each other
+# Quantiles to 1e-181 of further ones; all true values beyond are one box.
+TAILS = 10 ** -(2.0 ** np.arange(1.5, 8.5))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +38,7 @@ class Side:
 
     sign: int
     psi: Array  # ε·ψ of the atoms, two for each cell
-    mass: (
-        Array  # cumulative probability of atoms, with the lower and the upper bound of the tilt
-    )
-    tilt: Array  # cumulative ∫ E f, likewise; summed from where E is small
+    totals: Array  # cumulative probability and ∫ E f of atoms, each with the lower and the upper bound of the tilt
 
     @cached_property
     def edges(self) -> Array:
@@ -63,32 +54,31 @@ class Side:
     @property
     def below(self) -> Array:
         """The probability below each edge."""
-        return self.mass[0, ::2]
+        return self.totals[0, 0, ::2]
 
-    def sums(self, first: Edge, last: Edge, upper: Edge) -> tuple[Array, Array]:
+    def atoms(self, first: Any, last: Any, upper: Any) -> Array:
         """Probability and ∫ E f over atoms first … last − 1, with the tilt bounded from above (1) or below (0)."""
-        tilt = np.where(last > first, self.tilt[upper, last] - self.tilt[upper, first], 0.0)
-        return self.mass[upper, last] - self.mass[upper, first], tilt
+        total = self.totals[:, upper, last] - self.totals[:, upper, first]
+        return np.where(last > first, total, 0.0)
+
+    def sums(self, first: Any, last: Any, upper: Any) -> Array:
+        """The same over cells."""
+        return self.atoms(2 * first, 2 * last, upper)
 
 
 def sides_of(question: LineQuestion, epsilon: float, sign: int) -> tuple[Side, Side]:
     """What lies left of a peak, and what lies right of it in the mirror, with −ψ for ψ."""
-    left, start, stop = (
-        epsilon * place for place in (question.position[0], *ends_of(question))
-    )
-    mass, rate = np.exp(question.pieces.log_mass), sign * epsilon * question.rate
-    tilts = [np.stack(question.pieces.end_tilt(k, at_left=True)) for k in (rate, -rate)]
-    mirrored = _side(
-        sign, -stop[::-1], -start[::-1], mass[::-1], (tilts[1] - sign * left)[:, ::-1]
-    )
-    return _side(sign, start, stop, mass, tilts[0] + sign * left), mirrored
-
-
-def ends_of(question: LineQuestion) -> tuple[Array, Array]:
-    """ψ at the ends of each piece, infinite where a tail is."""
     pieces, (left, right) = question.pieces, question.position
-    start = np.where(np.isneginf(pieces.left) & (question.rate > 0), -np.inf, left)
-    return start, np.where(np.isposinf(pieces.right) & (question.rate > 0), np.inf, right)
+    start = np.where(np.isneginf(pieces.left) & (question.rate > 0), -np.inf, epsilon * left)
+    stop = np.where(np.isposinf(pieces.right) & (question.rate > 0), np.inf, epsilon * right)
+    mass, rate, shift = (
+        np.exp(pieces.log_mass),
+        sign * epsilon * question.rate,
+        sign * epsilon * left,
+    )
+    tilts = [np.stack(pieces.end_tilt(k, at_left=True)) for k in (rate, -rate)]
+    mirrored = -stop[::-1], -start[::-1], mass[::-1], (tilts[1] - shift)[:, ::-1]
+    return _side(sign, start, stop, mass, tilts[0] + shift), _side(sign, *mirrored)
 
 
 def _side(sign: int, start: Array, stop: Array, mass: Array, log_tilt: Array) -> Side:
@@ -101,15 +91,14 @@ def _side(sign: int, start: Array, stop: Array, mass: Array, log_tilt: Array) ->
         mean, steep = tilt / mass, np.isposinf(log_tilt)
         steep[1] |= log_tilt[1] - np.log(mass) > STEEPEST
         at_last = np.nan_to_num(np.clip((mean - first) / (last - first), 0.0, 1.0))
-        at_first = np.where(
-            first == last, 1.0 - at_last, np.clip((last - mean) / (last - first), 0.0, 1.0)
-        )
-    masses = _paired(mass * np.nan_to_num(at_first), mass * at_last)
+        at_first = np.clip((last - mean) / (last - first), 0.0, 1.0)
+    at_first = np.where(first == last, 1.0 - at_last, np.nan_to_num(at_first))
+    masses = _paired(mass * at_first, mass * at_last)
     tilts = masses * _paired(first, last)
     tilts[np.repeat(steep, 2, axis=1)] = np.inf
-    return Side(
-        sign, _paired(start, stop), _summed(masses), sign * _summed(tilts[:, ::sign])[:, ::sign]
-    )
+    # Tilts are summed from where E is small.
+    tilts = sign * _summed(tilts[:, ::sign])[:, ::sign]
+    return Side(sign, _paired(start, stop), np.stack([_summed(masses), tilts]))
 
 
 def _paired(first: Array, last: Array) -> Array:
@@ -119,9 +108,7 @@ def _paired(first: Array, last: Array) -> Array:
 
 def _summed(values: Array) -> Array:
     """Cumulative sums that begin with 0, along the last axis."""
-    return np.concatenate(
-        [np.zeros((*values.shape[:-1], 1)), np.cumsum(values, axis=-1)], axis=-1
-    )
+    return np.insert(np.cumsum(values, axis=-1), 0, 0.0, axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,28 +139,21 @@ def stated_goals(
     """The parts of the goal of one true value (or of none)."""
     if isinstance(prior, Finite):
         return parts_of(atom_question(prior, form, goal.chosen(prior, at)), at)
-    intervals = np.array(
-        [[float(a), float(b)] for a, b in goal.edges(0.0 if at is None else float(at))]
-    )
+    intervals = np.array(goal.edges(0.0 if at is None else float(at)), dtype=np.float64)
     low, high = np.clip(intervals.T, prior.quantile(OUTERMOST), prior.upper_quantile(OUTERMOST))
-    inner = np.linspace(low, high, KNOTS).ravel()
-    return parts_of(
-        density_question(prior, form, intervals, np.concatenate([inner, _grid(prior, form)])),
-        at,
-    )
+    knots = np.append(np.linspace(low, high, KNOTS), _grid(prior, form))
+    return parts_of(density_question(prior, form, intervals, knots), at)
 
 
 def parts_of(question: LineQuestion, at: Any) -> tuple[LineGoals, ...]:
     """Parts whose rises add up to that of a goal: its intervals, or those it lacks."""
     first, last = question.runs
-    inside, outside = (
-        np.flatnonzero(question.goal[first]),
-        np.flatnonzero(~question.goal[first]),
-    )
-    turned = outside.size < inside.size
-    runs = outside if turned else inside
+    inside = question.goal[first]
+    turned = 2 * int(np.sum(inside)) > inside.size
+    truths = np.array([at])
     return tuple(
-        LineGoals(question, first[[i]], last[[i]] + 1, np.array([at]), turned) for i in runs
+        LineGoals(question, first[[i]], last[[i]] + 1, truths, turned)
+        for i in np.flatnonzero(inside != turned)
     )
 
 
@@ -185,13 +165,9 @@ def goals_in_range(
     low, high = (np.where(np.isfinite(truths), end, truths) for end in goal.edges(truths)[0])
     some = truths.size // 2
     knots = np.concatenate([low, truths, high, _grid(prior, form)])
-    pieces = (
-        question := density_question(prior, form, [[low[some], high[some]]], knots)
-    ).pieces
-    first, last = (
-        np.searchsorted(pieces.right, low, side="right"),
-        np.searchsorted(pieces.left, high),
-    )
+    question = density_question(prior, form, [[low[some], high[some]]], knots)
+    first = np.searchsorted(question.pieces.right, low, side="right")
+    last = np.searchsorted(question.pieces.left, high)
     return LineGoals(question, first, last, truths, continuous=True)
 
 
@@ -200,26 +176,24 @@ def listed_goals(prior: Finite, form: LineForm, goal: Goal, truths: list[float])
     rows = np.array([goal.chosen(prior, truth)[prior.mass > 0] for truth in truths]) > 0.5
     some = rows.any(axis=1)
     first, last = rows.argmax(axis=1), rows.shape[1] - rows[:, ::-1].argmax(axis=1)
-    question = atom_question(prior, form, goal.chosen(prior, np.array(truths)[some][0]))
-    return LineGoals(question, first[some], last[some], np.array(truths)[some])
+    at = np.array(truths)[some]
+    question = atom_question(prior, form, goal.chosen(prior, at[0]))
+    return LineGoals(question, first[some], last[some], at)
 
 
 def _grid(prior: LinePrior, form: LineForm) -> Array:
     """Edges of cells by probability, and evenly in the distance."""
     even = prior.quantile((np.arange(CELLS) + 0.5) / CELLS)
     low, high = form.psi(even[[0, -1]])
-    return np.concatenate([even, form.inverse(np.linspace(low, high, CELLS))])
+    return np.append(even, form.inverse(np.linspace(low, high, CELLS)))
 
 
 def _truths(prior: LinePrior, goal: Goal, bounds: tuple[float, float]) -> Array:
     """True values over the whole range, with a grid fine enough for boxes between them."""
-    found = [*bounds, *prior.quantile(TAILS), *prior.upper_quantile(TAILS)]
-    found += prior.quantile((np.arange(TRUTHS) + 0.5) / TRUTHS).tolist()
-    for share in BULK:
+    found = [bounds, prior.quantile(TAILS), prior.upper_quantile(TAILS)]
+    for share in BULK, FURTHER:
         first, last = np.clip([prior.quantile(share), prior.upper_quantile(share)], *bounds)
-        low, high = goal.edges(0.5 * first + 0.5 * last)[0]
-        count = np.clip(KNOTS * (last - first) / (high - low), TRUTHS, MOST_TRUTHS)
-        found += np.linspace(first, last, int(count)).tolist()
-    return np.unique(
-        np.clip([truth for truth in found if np.isfinite(truth) or truth in bounds], *bounds)
-    )
+        low, high = goal.edges(0.5 * (first + last))[0]
+        count = np.clip(KNOTS * (last - first) / (high - low), FEWEST, MOST)
+        found.append(np.linspace(first, last, int(count)))
+    return np.unique(np.clip(np.concatenate(found), *bounds))

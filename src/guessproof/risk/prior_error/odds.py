@@ -78,7 +78,7 @@ def rounded_down(factor: float) -> float:
 
 def left_to_move(least: float, factor: float) -> float:
     """How far a belief can rise at most, from the least declared ln odds."""
-    return float(expit(math.log(factor) - least)) * (1 + ROUNDING)
+    return min(float(expit(math.log(factor) - least)) * (1 + ROUNDING), 1.0)
 
 
 def largest_rise(log_odds: float, gain: float, factor: float, width: float = 0.0) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from guessproof.risk.limits import largest_epsilon
 from guessproof.risk.profile.formulas import (
     EVERYTHING,
     NO_PRESENCE,
+    ROUNDING,
     ULP,
+    Span,
     at_least_one,
     implied_epsilon,
     number,
@@ -36,7 +38,6 @@ from guessproof.risk.profile.shapes import (
     Shape,
     Status,
     Stricter,
-    finite,
 )
 from guessproof.world.checks import Array
 
@@ -82,9 +83,12 @@ class RiskProfile:
         >>> RiskProfile.box(3, p=(0.5, 1), q=(0.8, 1)).epsilon()  # 3 × 0.4 is above certainty
         inf
         """
-        return cls(
-            ProfileLimits(span("p", p), span("q", q), at_least_one("relative", relative))
-        )
+        p, q, words, region = _region(p, q)
+        ratio = at_least_one("relative", relative)
+        kind = "box" if words else "constant"
+        plain = {"kind": kind, "relative": finite(ratio)} | region
+        text = f"RiskProfile.{kind}({ratio:g}{words})"
+        return cls(ProfileLimits(p, q, text, plain, ratio))
 
     @classmethod
     def fixed_inclusion(
@@ -98,7 +102,7 @@ class RiskProfile:
         ...  for a in (0.025, 0.15, 0.3)]  # [KR] Table 4
         [1.09, 1.21, 2.1]
         """
-        return cls(ProfileLimits.of("p", p, absolute, relative))
+        return cls._fixed("p", p, absolute, relative)
 
     @classmethod
     def fixed_value(
@@ -110,7 +114,32 @@ class RiskProfile:
         ...  for r in (1.5, 3, 6)]  # [KR] Table 3
         [0.51, 1.3, 2.04]
         """
-        return cls(ProfileLimits.of("q", q, absolute, relative))
+        return cls._fixed("q", q, absolute, relative)
+
+    @classmethod
+    def _fixed(
+        cls, fixed: Literal["p", "q"], prior: Any, absolute: Any, relative: Any
+    ) -> RiskProfile:
+        """Limits at one prior: at least one, and none that a prior in the profile exceeds already."""
+        at = probability(fixed, prior, zero=False)
+        posterior = None if absolute is None else probability("absolute", absolute)
+        ratio = None if relative is None else at_least_one("relative", relative)
+        if ratio is None and posterior is None:
+            remedy = "give absolute, relative or both"
+            raise ParameterError("absolute", None, "no limit is given", remedy)
+        if posterior is not None and ratio is None and posterior < at * (1 - ROUNDING):
+            problem = f"priors up to {at:g} are in the profile and are above it already"
+            remedy = f"allow at least {at:g}, or give relative as well"
+            raise ParameterError("absolute", absolute, problem, remedy)
+        p, q = ((at, at), EVERYTHING) if fixed == "p" else (EVERYTHING, (at, at))
+        kind = "fixed_inclusion" if fixed == "p" else "fixed_value"
+        limits = {fixed: at, "absolute": posterior, "relative": ratio}
+        given = {name: value for name, value in limits.items() if value is not None}
+        text = ", ".join(f"{name}={value:g}" for name, value in given.items())
+        plain = {"kind": kind} | {name: finite(value) for name, value in given.items()}
+        return cls(
+            ProfileLimits(p, q, f"RiskProfile.{kind}({text})", plain, ratio, posterior, fixed)
+        )
 
     @classmethod
     def custom(
@@ -149,7 +178,14 @@ class RiskProfile:
                 raise ParameterError(
                     "monotone", monotone, "is no direction", "say 'falling' or 'rising'"
                 )
-        return cls(Custom(span("p", p), span("q", q), function, slopes, directions))
+        p, q, words, region = _region(p, q)
+        name = getattr(function, "__name__", type(function).__name__)
+        stated = {"lipschitz": slopes, "monotone": directions}
+        plain = {"kind": "custom", "function": name} | region
+        plain |= {key: value and list(value) for key, value in stated.items()}
+        shown = "function" if name == "<lambda>" else name
+        text = f"RiskProfile.custom({shown}{words})"
+        return cls(Custom(p, q, text, plain, function, slopes, directions))
 
     @classmethod
     def points(
@@ -184,7 +220,11 @@ class RiskProfile:
             raise ParameterError(
                 "points", points, "one prior has two ratios", "keep the smaller of the two"
             )
-        return cls(PointProfile(span("p", p), span("q", q), tuple(result)))
+        p, q, words, region = _region(p, q)
+        pairs = ", ".join(f"({prior:g}, {ratio:g})" for prior, ratio in result)
+        plain = {"kind": "points", "points": [list(point) for point in result]} | region
+        text = f"RiskProfile.points([{pairs}]{words})"
+        return cls(PointProfile(p, q, text, plain, tuple(result)))
 
     @cached_property
     def answer(self) -> ProfileAnswer:
@@ -261,7 +301,10 @@ class RiskProfile:
             for part in getattr(shape, "parts", (shape,))
         ]
         ends = [end for part in parts for end in part.p]
-        return RiskProfile(Stricter((min(ends), max(ends)), EVERYTHING, tuple(parts)))
+        text = " & ".join(part.text for part in parts)
+        plain = {"kind": "stricter", "of": [part.plain for part in parts]}
+        both = Stricter((min(ends), max(ends)), EVERYTHING, text, plain, tuple(parts))
+        return RiskProfile(both)
 
     __and__ = stricter
 
@@ -303,13 +346,23 @@ class RiskProfile:
         """
         answer = asdict(self.answer) | {"epsilon": finite(self.epsilon())}
         return (
-            self.shape.to_dict()
-            | answer
-            | {"binds": self.binding() is not None, "gap": self.gap}
+            self.shape.plain | answer | {"binds": self.binding() is not None, "gap": self.gap}
         )
 
     def __repr__(self) -> str:
-        return self.shape.describe()
+        return self.shape.text
+
+
+def _region(p: Any, q: Any) -> tuple[Span, Span, str, dict[str, Any]]:
+    """Ranges of both priors, in words (none for all priors) and for JSON."""
+    p, q = span("p", p), span("q", q)
+    words = ", p=({:g}, {:g}), q=({:g}, {:g})".format(*p, *q)
+    return p, q, "" if p == q == EVERYTHING else words, {"p": list(p), "q": list(q)}
+
+
+def finite(value: float) -> float | None:
+    """Return the number for JSON, which has no ∞."""
+    return None if value == math.inf else value
 
 
 def aware_epsilon(profile: RiskProfile, change: float, presence: float) -> float | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, product
 from typing import Any, Literal
 
@@ -20,27 +20,22 @@ import numpy as np
 
 from guessproof.errors import InfeasibleError, NotCertifiedError, ParameterError
 from guessproof.risk.profile.formulas import (
-    EVERYTHING,
     ROUNDING,
     ULP,
     Span,
-    at_least_one,
     implied_epsilon,
     number,
-    probability,
 )
 from guessproof.world.checks import Array
 
 Status = Literal["exact", "proven"]
 Direction = Literal["falling", "rising"]
 
-FIXED = {"p": "fixed_inclusion", "q": "fixed_value"}
 SOURCES = {
     None: "(12)",
     "p": "(14)",
     "q": "(16) corrected",
 }  # without its cases, ∞ where vacuous
-
 NUDGE = 4 * ULP  # relative: a computed prior or ratio is moved so far to the private side
 TOLERANCE = 1e-7  # of ε, relative and absolute: far below what anybody states a ratio to
 ROUNDS = 90  # halvings of both axes: 2^-90 is below every prior that a table of priors holds
@@ -94,17 +89,16 @@ class ProfileAnswer:
         return 0.0 if self.binding is None else max(0.0, self.binding.epsilon - self.epsilon)
 
 
-def finite(value: float) -> float | None:
-    """Return the number for JSON, which has no ∞."""
-    return None if value == math.inf else value
-
-
 @dataclass(frozen=True)
 class Shape:
     """One way of writing r*(p, q) for p and q in ranges; nothing is promised outside of them."""
 
     p: Span
     q: Span
+    text: str
+    """The call that makes this profile."""
+    plain: dict[str, Any] = field(compare=False)
+    """The same as plain values for JSON."""
 
     @property
     def candidates(self) -> list[Binding]:
@@ -135,22 +129,6 @@ class Shape:
         """The infimum of the ε over the region."""
         raise NotImplementedError
 
-    def describe(self) -> str:
-        """The call that makes this profile."""
-        raise NotImplementedError
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"p": list(self.p), "q": list(self.q)}
-
-    @property
-    def _words(self) -> str:
-        return f"p=({self.p[0]:g}, {self.p[1]:g}), q=({self.q[0]:g}, {self.q[1]:g})"
-
-    @property
-    def _is_everything(self) -> bool:
-        return self.p == self.q == EVERYTHING
-
     def _searched(self, region: list[tuple[float, ...]], how: str) -> ProfileAnswer:
         """A lower bound on the ε allowed in cells (p₀, p₁, q₀, q₁) of priors, with the lowest point that was seen."""
         best, floor, lower = (
@@ -170,20 +148,17 @@ class Shape:
             floor = min(floor, np.min(lower[~is_open], initial=math.inf))
             cells = _halved(cells[:, is_open])
         *at, ratio, highest = best.tolist()
-        lowest = self.p[0], self.q[0]
         epsilon = float(min(floor, np.min(lower), highest))
         if math.isinf(epsilon):
             return ProfileAnswer(epsilon, "proven", how, None)
         if math.isinf(highest):
             raise NotCertifiedError(
-                f"{self.describe()} is so near to certainty that rounding decides whether it binds: no ε is known "
+                f"{self.text} is so near to certainty that rounding decides whether it binds: no ε is known "
                 "to keep it; leave these priors out of the region, or allow less there"
             )
         # Priors that were followed down to 0 are the limit there.
-        p, q = (
-            0.0 if prior < AT_LIMIT and low == 0 else prior
-            for prior, low in zip(at, lowest, strict=True)
-        )
+        is_limit = (np.array(at) < AT_LIMIT) & (np.array([self.p[0], self.q[0]]) == 0)
+        p, q = np.where(is_limit, 0.0, at).tolist()
         return ProfileAnswer(epsilon, "proven", how, Binding(p, q, ratio, highest))
 
 
@@ -206,25 +181,6 @@ class ProfileLimits(Shape):
     relative: float | None
     absolute: float | None = None
     fixed: Literal["p", "q"] | None = None
-
-    @classmethod
-    def of(
-        cls, fixed: Literal["p", "q"], at: Any, absolute: Any, relative: Any
-    ) -> ProfileLimits:
-        """The limits at a fixed prior, checked: at least one, and none that a prior in the profile exceeds already."""
-        at = probability(fixed, at, zero=False)
-        posterior = None if absolute is None else probability("absolute", absolute)
-        ratio = None if relative is None else at_least_one("relative", relative)
-        if ratio is None and posterior is None:
-            raise ParameterError(
-                "absolute", None, "no limit is given", "give absolute, relative or both"
-            )
-        if posterior is not None and ratio is None and posterior < at * (1 - ROUNDING):
-            problem = f"priors up to {at:g} are in the profile and are above it already"
-            remedy = f"allow at least {at:g}, or give relative as well"
-            raise ParameterError("absolute", absolute, problem, remedy)
-        ranges = ((at, at), EVERYTHING) if fixed == "p" else (EVERYTHING, (at, at))
-        return cls(*ranges, ratio, posterior, fixed)
 
     @property
     def at(self) -> float:
@@ -265,32 +221,6 @@ class ProfileLimits(Shape):
             least.epsilon, "exact", how, None if math.isinf(least.epsilon) else least
         )
 
-    @property
-    def _given(self) -> dict[str, float]:
-        """The arguments of a profile with a fixed prior."""
-        given = {
-            self.fixed or "": self.at,
-            "absolute": self.absolute,
-            "relative": self.relative,
-        }
-        return {name: value for name, value in given.items() if value is not None}
-
-    def describe(self) -> str:
-        if self._is_everything:
-            return f"RiskProfile.constant({self.relative:g})"
-        if self.fixed is None:
-            return f"RiskProfile.box({self.relative:g}, {self._words})"
-        given = ", ".join(f"{name}={value:g}" for name, value in self._given.items())
-        return f"RiskProfile.{FIXED[self.fixed]}({given})"
-
-    def to_dict(self) -> dict[str, Any]:
-        if self.fixed is not None:
-            return {"kind": FIXED[self.fixed]} | {
-                name: finite(value) for name, value in self._given.items()
-            }
-        kind = "constant" if self._is_everything else "box"
-        return {"kind": kind, "relative": finite(self.relative or 1.0)} | super().to_dict()
-
 
 @dataclass(frozen=True)
 class Stricter(Shape):
@@ -319,12 +249,6 @@ class Stricter(Shape):
             status=status,
             how="; and ".join(dict.fromkeys(answer.how for answer in answers)),
         )
-
-    def describe(self) -> str:
-        return " & ".join(part.describe() for part in self.parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "stricter", "of": [part.to_dict() for part in self.parts]}
 
 
 @dataclass(frozen=True)
@@ -392,7 +316,7 @@ class Custom(Shape):
             epsilon = implied_epsilon(p, q, _clear(p, q, ratio))
             lowest = int(np.argmin(epsilon))
             raise NotCertifiedError(
-                f"{self.describe()} is known at points only: the smallest ε seen is {epsilon[lowest]:.6g} at "
+                f"{self.text} is known at points only: the smallest ε seen is {epsilon[lowest]:.6g} at "
                 f"p={p[lowest]:.6g}, q={q[lowest]:.6g}, and between the points it may allow less; state how fast ln r* "
                 "changes with lipschitz=…, or that r* is 'falling' or 'rising' in p and in q with monotone=…"
             )
@@ -433,22 +357,6 @@ class Custom(Shape):
             away = 0.0
         ratio = self._ratio(p, q)
         return ratio * np.exp(-away) * (1 - ROUNDING), np.array([p, q, _clear(p, q, ratio)])
-
-    @property
-    def _name(self) -> str:
-        return getattr(self.function, "__name__", type(self.function).__name__)
-
-    def describe(self) -> str:
-        name = "function" if self._name == "<lambda>" else self._name
-        return f"RiskProfile.custom({name}, {self._words})"
-
-    def to_dict(self) -> dict[str, Any]:
-        stated = {"lipschitz": self.lipschitz, "monotone": self.monotone}
-        return (
-            {"kind": "custom", "function": self._name}
-            | super().to_dict()
-            | {name: value and list(value) for name, value in stated.items()}
-        )
 
 
 def _clear(p: Array, q: Array, ratio: Array) -> Array:
@@ -491,15 +399,3 @@ class PointProfile(Shape):
             is_passed = (low[0] * low[1] < at) & (at <= high[0] * high[1])
             least = np.where(is_passed, np.minimum(least, before), least)
         return least * (1 - ROUNDING / 4), np.array([*high, ratio])
-
-    def describe(self) -> str:
-        pairs = ", ".join(f"({prior:g}, {ratio:g})" for prior, ratio in self.points)
-        return (
-            f"RiskProfile.points([{pairs}]{'' if self._is_everything else f', {self._words}'})"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "points",
-            "points": [list(point) for point in self.points],
-        } | super().to_dict()
