@@ -18,7 +18,7 @@ import numpy as np
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.certify import LAWS, PRECISION, Certificate, NodeGrid, flint
 from guessproof.risk.finite.linear import Couplings, best_flow
-from guessproof.risk.joint.cells import cut_grid, resolution_of
+from guessproof.risk.joint.cells import cut_grid
 from guessproof.risk.joint.formula import blocks
 from guessproof.risk.joint.product import product_shift
 from guessproof.risk.limits import posterior_of
@@ -92,8 +92,7 @@ def certificate_of(
                 _of_one(asked.members(block.goal)[0], block.goal, at, epsilon, belief)
                 for block, belief in zip(singles, beliefs, strict=True)
             )
-    members = asked.members(engine.goal)
-    grid = cut_grid(asked, engine.goal, resolution_of(members, engine.goal))
+    members, grid = asked.members(engine.goal), cut_grid(asked, engine.goal)
     cuts = [
         [] if isinstance(a.attribute.prior, Finite) else a.low[1:].tolist() for a in grid.axes
     ]

@@ -14,35 +14,35 @@ its likelihood on the goal, w = eps·diam_k, and the rest off it. Leaving a step
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from guessproof.risk.finite.linear import Couplings, ProgramBound, best_odds
+from guessproof.risk.finite.linear import Couplings, ProgramBound, best_flow, best_odds
 from guessproof.risk.joint.axes import (
     LABELS,
     AxisStep,
     GridAxis,
     Index,
-    Resolution,
-    cell_ends,
+    LineAxis,
     label_axis,
     line_axis,
-    quantile,
+    ruler,
 )
-from guessproof.risk.joint.frame import Box, Frame, frame_of
-from guessproof.risk.joint.joint_attack import JointAttack, span
-from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array, Mask
+from guessproof.risk.joint.frame import Frame, frame_of, leaves
+from guessproof.risk.joint.joint_attack import JointAttack
+from guessproof.world.checks import Array, Mask, quiet
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Compound, Conditional, Goal, Or, Together
+from guessproof.world.goals import And, Conditional, Goal, Together
+from guessproof.world.line import LinePrior
 from guessproof.world.pieces import spread
 
-TAIL_OFFSETS = (
+STEPS = 1, 2  # cells that a step of several attributes passes
+BESIDE_LABELS = (
     1,
     2,
     3,
@@ -50,31 +50,25 @@ TAIL_OFFSETS = (
     8,
     13,
     21,
-)  # steps beside a change of label, which a longer way on the line costs nothing
-WORTH = 1.5  # times the way between labels up to which a step along a line beside it is tried
+)  # the same beside a change of label, which a longer way on the line costs nothing
 QUADRATURE = 1e-6  # relative error that the probability of a curved region may have
 SPLIT = 4  # parts per axis and round of a cell that the goal cuts
 ROUNDS = 4  # of them at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
-SEARCH_ROUNDS = 18  # bisections of the common width of cells
-WIDTHS = 1e-3, 2.0  # of the widest attribute, between which that lies
+LOOSE = 0.01  # in ln odds: bounds this far above what the program reaches need every edge
 PAD_SHARE = 1e-13  # rounding of the sums of shares
 
-# Chosen so that bounds of random questions are least for the time: far cells matter little beside a box, tails less
-# still where there are three axes, and all of them where a goal runs through them.
-BOX = Resolution(cells=400, growth=1.2, tail=4e-3)
-BOX_OF_THREE = Resolution(cells=2000, growth=1.2, tail=4e-2)
-CURVED = Resolution(cells=900, growth=1.1, tail=4e-3, beyond=1e-9)
+CELLS = 400  # about: beside a box
+CELLS_OF_THREE = 2500  # the same for three numbers
+CELLS_CURVED = 900  # the same where the goal cuts cells
+TAIL_OF_THREE = 4e-2  # the same of three numbers, of which more cells near the goal matter more
+GROWTH = 0.15  # by which a cell is longer for each unit of distance from the goal
+BEYOND = 1e-9  # the same of one more cell, where the goal cuts cells
+TAIL = 4e-3  # probability beyond the usual cells of an axis
+WIDTHS = np.geomspace(1e-3, 2.0, 200)  # of the widest attribute: widths of cells
 
 
-def resolution_of(members: Sequence[Attribute], goal: Goal) -> Resolution:
-    """The resolution of a bound that answers at once."""
-    if (
-        any(isinstance(leaf, Together) for leaf in leaves(goal))
-        or frame_of(members, "l1").tilts
-    ):
-        return CURVED
-    return BOX_OF_THREE if sum(not _is_labelled(a) for a in members) > 2 else BOX
+Shares = tuple[Array, Array]  # bounds on the share of each cell that meets a goal
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,37 +81,32 @@ class CellGrid:
     @cached_property
     def _masses(self) -> Array:
         """Masses of all cells; those of a joint histogram lie in one of its rectangles each."""
-        joint = self.frame.histogram
+        joint, shape = self.frame.histogram, tuple(axis.mass.size for axis in self.axes)
         if joint is None:
-            return reduce(np.multiply.outer, [axis.mass for axis in self.axes]).ravel()
-        shares: list[Array] = []
-        for axis in self.axes:
-            edges = np.asarray(joint.edges[joint.axis(axis.attribute.name)])
-            inside = np.minimum(axis.high[:, None], edges[1:]) - np.maximum(
-                axis.low[:, None], edges[:-1]
-            )
-            shares.append(np.maximum(inside, 0.0) / np.diff(edges))
-        weights = joint.mass if joint.names[0] == self.axes[0].attribute.name else joint.mass.T
-        return (shares[0] @ weights @ shares[1].T).ravel()
+            return reduce(np.multiply.outer, [axis.mass for axis in self.axes])
+        one, two = self.axes
+        ends = np.broadcast_to(two.low, shape), np.broadcast_to(two.high, shape)
+        return one.mass[:, None] * joint.slice_mass(one.attribute.name, one.centre, *ends)
 
     @cached_property
-    def keep(self) -> Index:
-        """The cells with some mass, among all."""
-        return np.flatnonzero(self._masses > 0)
+    def index(self) -> tuple[Any, ...]:
+        """The positions on every axis of the cells with some mass."""
+        return np.nonzero(self._masses > 0)
 
     @cached_property
     def mass(self) -> Array:
         """Their masses."""
-        return self._masses[self.keep]
-
-    @cached_property
-    def index(self) -> tuple[Any, ...]:
-        """Their positions on every axis."""
-        return np.unravel_index(self.keep, tuple(axis.size for axis in self.axes))
+        return self._masses[self.index]
 
     def along(self, column: str) -> list[Array]:
         """A column of each axis, for every cell."""
         return [getattr(axis, column)[i] for axis, i in zip(self.axes, self.index, strict=True)]
+
+    @property
+    def split(self) -> dict[int, Any]:
+        """The axes along which cells can be divided further, with their priors."""
+        priors = [axis.attribute.prior for axis in self.axes]
+        return {i: prior for i, prior in enumerate(priors) if isinstance(prior, LinePrior)}
 
     @cached_property
     def diameter(self) -> Array:
@@ -125,290 +114,187 @@ class CellGrid:
         return self.frame.reach(self.along("diameter"))
 
 
-def leaves(goal: Goal) -> list[Goal]:
-    """The goals that a compound is made of, each once; what is known besides among them."""
-    if isinstance(goal, Conditional):
-        return list(dict.fromkeys([*leaves(goal.goal), *leaves(goal.region)]))
-    if isinstance(goal, Compound):
-        return list(dict.fromkeys(leaf for part in goal.parts for leaf in leaves(part)))
-    return [goal]
-
-
-def cut_grid(question: JointAttack, goal: Goal, resolution: Resolution) -> CellGrid:
-    """The space cut into about as many cells as the resolution says."""
-    frame = frame_of(question.members(goal), question.norm)
-    fixed = _fixed_points(question, frame, leaves(goal))
-    labels = {a.name: label_axis(a) for a in frame.axes if _is_labelled(a)}
-    lines = [a for a in frame.axes if a.name not in labels]
-    each = resolution.cells // max(1, int(np.prod([axis.size for axis in labels.values()])))
-    width = _common_width(lines, fixed, replace(resolution, cells=max(each, 2)))
-    return CellGrid(
-        tuple(
-            labels.get(a.name) or line_axis(a, cell_ends(a, fixed[a.name], width, resolution)) for a in frame.axes
-        ),
-        frame,
-    )  # fmt: skip
-
-
-def _is_labelled(attribute: Attribute) -> bool:
-    prior = attribute.prior
-    return isinstance(prior, Finite) and (not prior.is_line or len(prior.values) <= LABELS)
-
-
-def _fixed_points(
-    question: JointAttack, frame: Frame, parts: list[Goal]
-) -> dict[str, list[float]]:
-    """Points of every axis that must be cell ends: those of the goal, and of a joint histogram."""
-    found: dict[str, set[float]] = {a.name: set() for a in frame.axes}
-    for goal in parts:
-        for attribute in question.members(goal):
-            if not _is_labelled(attribute):
-                found[attribute.name] |= set(question.marks(goal, attribute.name))
-    for i, j, tilt in frame.tilts:  # the goal is not upright there, but lies about these places
-        own, other = (frame.axes[k] for k in (i, j))
-        beside = sorted(found[other.name]) or [quantile(other.prior, 0.5)]
-        found[own.name] = {x - tilt * float(np.mean(beside)) for x in found[own.name]}
+def cut_grid(question: JointAttack, goal: Goal, finer: float = 1) -> CellGrid:
+    """Return the space cut into cells, `finer` times as many as are usual."""
+    frame = frame_of(question, goal)
+    labels: dict[str, GridAxis] = {}
+    for a in frame.axes:
+        if isinstance(a.prior, Finite) and not (
+            a.prior.is_line and len(a.prior.values) > LABELS
+        ):
+            labels[a.name] = label_axis(a)
+    curved = frame.tilts or any(isinstance(leaf, Together) for leaf in leaves(goal))
+    tails, count = [TAIL / finer], CELLS
+    if curved:
+        tails, count = [TAIL / finer, BEYOND], CELLS_CURVED
+    elif len(frame.axes) - len(labels) > 2:
+        tails, count = [TAIL_OF_THREE / finer], CELLS_OF_THREE
+    rulers: dict[str, Any] = {}
     for attribute in frame.axes:
-        points = found[attribute.name]
-        if frame.histogram is not None:
-            points |= set(frame.histogram.edges[frame.histogram.axis(attribute.name)])
-        if isinstance(
-            attribute.prior, Finite
-        ):  # atoms belong to one cell: its ends lie just beside them
-            found[attribute.name] = {
-                np.nextafter(x, side) for x in points for side in (-np.inf, np.inf)
-            }
-    return {name: sorted(points) for name, points in found.items()}
+        name, joint = attribute.name, frame.histogram
+        edges = joint.edges[joint.axis(name)] if joint else ()
+        if name not in labels:
+            marks = np.array(frame.marks(goal, name))
+            rulers[name] = ruler(attribute, marks, edges, tails, GROWTH / finer**0.5)
+    lines = list(rulers.values())
+    widths = WIDTHS * max([length for length, _ in lines], default=1.0)
+    count *= finer / np.prod([axis.mass.size for axis in labels.values()])
 
+    def excess(width: float) -> float:
+        return count - float(np.prod([cuts(width).size + 1.0 for _, cuts in lines]))
 
-def _common_width(
-    lines: list[Attribute], fixed: dict[str, list[float]], resolution: Resolution
-) -> float:
-    """The width of cells, as a distance, that makes about as many of them as wanted."""
-    spans = [0.0]
-    for attribute in lines:
-        low, high = (np.asarray(quantile(attribute.prior, u)) for u in (BOX.tail, 1 - BOX.tail))
-        spans.append(float(attribute.distance.spread((low, low), (high, high))))
-    most = max((size for size in spans if np.isfinite(size)), default=0.0) or 1.0
-    low, high = WIDTHS[0] * most, WIDTHS[1] * most
-    for _ in range(SEARCH_ROUNDS):
-        width = float(np.sqrt(low * high))
-        count = np.prod(
-            [cell_ends(a, fixed[a.name], width, resolution).size - 1.0 for a in lines]
-        )
-        low, high = (width, high) if count > resolution.cells else (low, width)
-    return high
+    width = widths[min(bisect_left(widths, 0.0, key=excess), widths.size - 1)]
+    axes = [labels.get(a.name) or line_axis(a, rulers[a.name][1](width)) for a in frame.axes]
+    return CellGrid(tuple(axes), frame)
 
 
 def couplings(grid: CellGrid, epsilon: float) -> Couplings:
-    """All steps: of one attribute, and of several at once where the norm makes that cheaper."""
-    shape = tuple(axis.size for axis in grid.axes)
-    places = np.arange(int(np.prod(shape))).reshape(shape)
-    position = np.full(places.size, -1, dtype=np.int64)
-    position[grid.keep] = np.arange(grid.keep.size)
-    found = [_together(grid, choice, epsilon) for choice in _choices(grid)]
+    """Return all steps: of one attribute, and of several at once where the norm makes that cheaper."""
+    position = np.full(tuple(axis.mass.size for axis in grid.axes), -1)
+    position[grid.index] = np.arange(grid.mass.size)
+    stay = [(np.arange(axis.mass.size),) * 2 for axis in grid.axes]
+    found: list[tuple[Any, Any, Any]] = []
+
+    def add(moves: dict[int, tuple[Index, Index]], cost: Array) -> None:
+        """Edges between all cells that differ by these moves."""
+        ends = [moves.get(i, pair) for i, pair in enumerate(stay)]
+        rows, cols = (position[np.ix_(*side)] for side in zip(*ends, strict=True))
+        cost = np.broadcast_to(cost, rows.shape)
+        some = (rows >= 0) & (cols >= 0) & np.isfinite(cost)
+        found.append((rows[some], cols[some], cost[some]))
+
     for i, axis in enumerate(grid.axes):
         rows, cols, cost = axis.neighbours(epsilon)
-        flat = np.moveaxis(places, i, 0)
-        ends = [flat[end].reshape(cost.size, -1) for end in (rows, cols)]
-        found.append((ends[0].ravel(), ends[1].ravel(), np.repeat(cost, ends[0].shape[1])))
-    rows, cols, cost = (np.concatenate(part) for part in zip(*found, strict=True))
-    rows, cols = position[rows], position[cols]
-    some = (rows >= 0) & (cols >= 0) & np.isfinite(cost)
-    return Couplings(rows[some], cols[some], cost[some])
+        add({i: (rows, cols)}, _along(cost, i, len(grid.axes)))
+    for steps in _joint_steps(grid):
+        moves = {i: (step.source, step.target) for i, step in steps.items()}
+        add(moves, _cost(grid, steps, epsilon))
+    return Couplings(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def _choices(grid: CellGrid) -> list[tuple[AxisStep | None, ...]]:
-    """Which steps of several attributes at once are worth an edge."""
-    if grid.frame.norm == "l1" and not grid.frame.tilts:
+def _along(values: Array, axis: int, count: int) -> Array:
+    """A column of one axis, shaped to be joined with those of the others."""
+    return np.reshape(values, [-1 if i == axis else 1 for i in range(count)])
+
+
+def _joint_steps(grid: CellGrid) -> list[dict[int, AxisStep]]:
+    """Steps of several attributes at once that are worth an edge."""
+    if grid.frame.question.norm == "l1" and not grid.frame.tilts:
         return []
-    lines = sum(not _is_labelled(axis.attribute) for axis in grid.axes)
-    offsets = (1,) if lines > 2 else TAIL_OFFSETS[:2]
-    if lines < len(grid.axes):
-        offsets = TAIL_OFFSETS if lines == 1 else TAIL_OFFSETS[:2]
-    found = product(
-        *([None, *(s for s in axis.steps(offsets) if s.source.size)] for axis in grid.axes)
-    )
+    lines = sum(isinstance(axis, LineAxis) for axis in grid.axes)
+    offsets = STEPS[:1] if lines > 2 else STEPS
+    if lines == 1:
+        offsets = BESIDE_LABELS
+    choices = product(*([None, *axis.steps(offsets)] for axis in grid.axes))
+    steps = [{i: step for i, step in enumerate(choice) if step} for choice in choices]
     return [
-        choice for choice in found if _is_worth([step for step in choice if step is not None])
+        some for some in steps if len(some) > 1 and all(s.source.size for s in some.values())
     ]
 
 
-def _is_worth(steps: list[AxisStep]) -> bool:
-    lines = sorted(abs(step.offset) for step in steps if step.offset)
-    if len(steps) < 2 or len(lines) == len(steps):
-        return len(steps) > 1 and lines[0] == 1
-    jump = max(float(np.max(step.mean)) for step in steps if not step.offset)
-    return all(float(np.min(step.mean)) <= WORTH * jump for step in steps if step.offset)
-
-
-def _together(
-    grid: CellGrid, choice: tuple[AxisStep | None, ...], epsilon: float
-) -> tuple[Any, Any, Array]:
-    """The edges of one choice of steps, None where an attribute stays."""
-    moving = [(i, step) for i, step in enumerate(choice) if step is not None]
-    which, frame = [i for i, _ in moving], grid.frame
-
-    def shaped(values: Any, i: int) -> Any:
-        return np.reshape(values, [-1 if j == i else 1 for j in range(len(choice))])
-
-    def ends(side: str) -> Any:
-        places = [
-            shaped(np.arange(axis.size) if step is None else getattr(step, side), i)
-            for i, (axis, step) in enumerate(zip(grid.axes, choice, strict=True))
-        ]
-        return np.ravel_multi_index(
-            np.broadcast_arrays(*places), tuple(axis.size for axis in grid.axes)
+def _cost(grid: CellGrid, steps: dict[int, AxisStep], epsilon: float) -> Array:
+    """How far means of cells can differ that steps of several attributes at once lead between."""
+    size, frame = len(grid.axes), grid.frame
+    bounds = np.zeros((4, size), dtype=object)  # 0 where an attribute stays
+    for i, step in steps.items():
+        sign = np.sign(step.offset or 1)
+        columns = (
+            step.least * sign,
+            step.most * sign,
+            step.mean * sign,
+            grid.axes[i].diameter[step.source],
         )
-
-    least, most, mean = (
-        [shaped(np.sign(step.offset or 1) * getattr(step, side), i) for i, step in moving]
-        for side in ("least", "most", "mean")
-    )
-    corners: dict[tuple[int, ...], Any] = {
-        sides: frame.distance([(least, most)[side][i] for i, side in enumerate(sides)], which)
-        for sides in product((0, 1), repeat=len(which))
-    }
-    far, near = reduce(np.maximum, corners.values()), corners[(0,) * len(which)]
-    if (
-        frame.turn is not None
-    ):  # of a convex function the values at opposite points are on average above the middle's
-        middle = frame.distance(
-            [0.5 * (low + high) for low, high in zip(least, most, strict=True)], which
-        )
-        near = np.maximum(2 * middle - far, 0.0)
-    diameter = frame.reach(
-        [shaped(grid.axes[i].diameter[step.source], i) for i, step in moving], which
-    )
-    with np.errstate(invalid="ignore"):
-        cost = epsilon * _mean_norm(corners, least, mean, most) + spread(
-            epsilon * diameter, epsilon * (far - near)
-        )
-    rows = ends("source")
-    return (
-        rows.ravel(),
-        ends("target").ravel(),
-        np.broadcast_to(np.minimum(cost, epsilon * far), rows.shape).ravel(),
-    )
-
-
-def _mean_norm(
-    corners: dict[tuple[int, ...], Any], least: list[Any], mean: list[Any], most: list[Any]
-) -> Any:
-    """What the mean of a norm of independent parts is at most, from their ranges and means: it is convex in each."""
-    shares: list[Any] = []
-    for low, middle, high in zip(least, mean, most, strict=True):
-        gap = high - low
-        shares.append(
-            np.clip(
-                np.where(gap != 0, (middle - low) / np.where(gap != 0, gap, 1.0), 1.0), 0, 1
-            )
-        )
+        bounds[:, i] = [_along(column, i, size) for column in columns]
+    least, most, mean, diameter = bounds
     total: Any = 0.0
-    for sides, value in corners.items():
-        weights = [
-            share if side else 1 - share for share, side in zip(shares, sides, strict=True)
-        ]
-        total = total + reduce(np.multiply, weights) * value
-    return total
-
-
-def shares_of(grid: CellGrid, question: JointAttack, goal: Goal) -> list[tuple[Array, Array]]:
-    """Bounds on the shares of right guesses; and of wrong ones, where a third kind is ruled out."""
-    parts: list[Goal] = [goal]
-    if isinstance(goal, Conditional):
-        parts = [And((part, goal.region)) for part in (goal.goal, ~goal.goal)]
-    return [_region_shares(grid, question, part) for part in parts]
-
-
-def _region_shares(grid: CellGrid, question: JointAttack, goal: Goal) -> tuple[Array, Array]:
-    """Bounds on the share of each cell that meets a goal; cells that it cuts are divided."""
-    boxes: list[Box] = list(zip(grid.along("low"), grid.along("high"), strict=True))
-    wholly, partly = decided(question, goal, grid.frame, boxes)
-    low, high = wholly.astype(np.float64), partly.astype(np.float64)
-    split = [i for i, axis in enumerate(grid.axes) if axis.is_split]
-    cut = partly & ~wholly & np.all([np.isfinite(b - a) for a, b in boxes], axis=0)
-    cells = np.flatnonzero(cut & bool(split))
-    high[cells] = 0.0
-    weight, boxes = np.ones(cells.size), [(a[cells], b[cells]) for a, b in boxes]
-    for _ in range(ROUNDS):
-        if not 0 < cells.size * SPLIT ** len(split) <= MOST_BOXES:
-            break
-        for k in split:
-            boxes, weight, cells = _divided(
-                grid.axes[k].attribute.prior, k, boxes, weight, cells
-            )
-        wholly, partly = decided(question, goal, grid.frame, boxes)
-        np.add.at(low, cells[wholly], weight[wholly])
-        np.add.at(high, cells[wholly], weight[wholly])
-        rest = partly & ~wholly
-        cells, weight, boxes = cells[rest], weight[rest], [(a[rest], b[rest]) for a, b in boxes]
-    np.add.at(high, cells, weight)
-    inner = np.where(cut, np.maximum(low - PAD_SHARE, 0.0), low)
-    return inner, np.where(cut, np.minimum(high + PAD_SHARE * (high > 0), 1.0), high)
-
-
-def _divided(
-    prior: Any, k: int, boxes: list[Box], weight: Array, cells: Index
-) -> tuple[list[Box], Array, Index]:
-    """Boxes divided along axis k, with their shares of the cell that each belongs to."""
-    whole = np.repeat(prior.mass(*boxes[k]), SPLIT)
-    boxes = [(np.repeat(a, SPLIT), np.repeat(b, SPLIT)) for a, b in boxes]
-    weight, cells = np.repeat(weight, SPLIT), np.repeat(cells, SPLIT)
-    low, high = boxes[k]
-    place = np.arange(low.size) % SPLIT
-    ends = [low + (high - low) * (place / SPLIT), low + (high - low) * ((place + 1) / SPLIT)]
-    boxes[k] = ends[0], np.where(place == SPLIT - 1, high, ends[1])
-    share = prior.mass(*boxes[k]) / np.where(whole > 0, whole, 1.0)
-    return boxes, weight * np.where(whole > 0, share, 0.0), cells
-
-
-def decided(
-    question: JointAttack, goal: Goal, frame: Frame, boxes: Sequence[Box]
-) -> tuple[Mask, Mask]:
-    """Of boxes of the axes: which hold right guesses only, and which may hold any; labels by their positions."""
-    if isinstance(goal, Compound):
-        parts = [decided(question, part, frame, boxes) for part in goal.parts]
-        wholly, partly = ([part[side] for part in parts] for side in (0, 1))
-        if isinstance(goal, And):
-            return np.all(wholly, axis=0), np.all(partly, axis=0)
-        if isinstance(goal, Or):
-            return np.any(wholly, axis=0), np.any(partly, axis=0)
-        return ~partly[0], ~wholly[0]
-    names = [a.name for a in frame.axes]
-    values = frame.values(boxes)
-    sides = [values[names.index(a.name)] for a in goal.attributes]
-    if isinstance(goal, Together):
-        wholly, partly = goal.decided(
-            [low for low, _ in sides], [high for _, high in sides], question.point(goal)
+    for corner in product((0, 1), repeat=len(steps)):
+        parts, weight = list(least), 1.0
+        for i, is_most in zip(steps, corner, strict=True):
+            gap = most[i] - least[i]
+            share = np.divide(mean[i] - least[i], gap, out=np.ones_like(gap), where=gap != 0)
+            weight = weight * np.clip(share if is_most else 1 - share, 0, 1)
+            parts[i] = most[i] if is_most else least[i]
+        total = total + weight * frame.distance(parts)
+    far = frame.reach([np.abs(part) for part in most])
+    near = 0.0 if frame.tilts else frame.distance(list(least))
+    with quiet():
+        cost = epsilon * total + spread(
+            epsilon * frame.reach(list(diameter)), epsilon * (far - near)
         )
-        return np.asarray(wholly), np.asarray(partly)
-    (low, high), (attribute,) = sides[0], question.members(goal)
-    prior = attribute.prior
-    if isinstance(prior, Finite):
-        chosen = np.asarray(goal.chosen(prior, question.at(goal))) > 0
-        points = prior.points if prior.is_line else np.arange(chosen.size)
-        ends = [
-            np.searchsorted(points, high, side="right"),
-            np.searchsorted(points, low, side="left"),
-        ]
-        right, wrong = (
-            np.append(0, np.cumsum((prior.mass > 0) & kind))[ends] for kind in (chosen, ~chosen)
-        )  # fmt: skip
-        return wrong[0] == wrong[1], right[0] > right[1]
-    wholly = partly = np.zeros(np.shape(low), dtype=bool)
-    for a, b in question.intervals(goal):
-        wholly = wholly | ((low >= a) & (high <= b))
-        partly = partly | ((high > a) & (low < b))  # an end that is shared has no mass
-    return wholly, partly | wholly
+    return np.minimum(cost, epsilon * far)
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Parts of cells: the cell of each, its share of that, and its ends by axis and side."""
+
+    cells: Index
+    weight: Array
+    ends: Array
+
+    def where(self, some: Mask) -> Boxes:
+        """Some of them."""
+        return Boxes(self.cells[some], self.weight[some], self.ends[:, :, some])
+
+    def split(self, axis: int, prior: Any, parts: int) -> Boxes:
+        """Each of them divided into equal parts."""
+        inner = np.linspace(self.ends[axis, 0], self.ends[axis, 1], parts + 1, axis=1)
+        share, ends = (
+            prior.mass(inner[:, :-1], inner[:, 1:]),
+            np.repeat(self.ends, parts, axis=2),
+        )
+        ends[axis] = inner[:, :-1].ravel(), inner[:, 1:].ravel()
+        with quiet():  # nothing of a box without mass
+            share = np.nan_to_num(share / np.sum(share, axis=1, keepdims=True))
+        return Boxes(np.repeat(self.cells, parts), (self.weight[:, None] * share).ravel(), ends)
+
+
+def kinds(goal: Goal) -> tuple[Goal, ...]:
+    """Return right guesses; and wrong ones, where a third kind is ruled out."""
+    if isinstance(goal, Conditional):
+        return And((goal.goal, goal.region)), And((~goal.goal, goal.region))
+    return (goal,)
+
+
+def cell_shares(
+    question: JointAttack, goal: Goal, finer: float
+) -> tuple[CellGrid, list[Shares]]:
+    """Return the cells and the shares of them that each kind of guess has; they are the same at every epsilon."""
+
+    def compute() -> tuple[CellGrid, list[Shares]]:
+        grid = cut_grid(question, goal, finer)
+        return grid, [shares_of(grid, kind) for kind in kinds(goal)]
+
+    return question.once(("cells", goal, finer), compute)
+
+
+def shares_of(grid: CellGrid, goal: Goal) -> Shares:
+    """Return bounds on the share of each cell that meets a goal; cells that it cuts are divided."""
+    size, low = grid.mass.size, np.zeros(grid.mass.size)
+    ends = np.stack([grid.along("low"), grid.along("high")], axis=1)
+    boxes = _open(grid, goal, Boxes(np.arange(size), np.ones(size), ends), low)
+    pad = PAD_SHARE * np.bincount(boxes.cells, minlength=size)
+    infinite = ~np.all(np.isfinite(boxes.ends), axis=(0, 1))
+    high, boxes = np.bincount(boxes.cells, infinite, size), boxes.where(~infinite)
+    for _ in range(ROUNDS if grid.split else 0):
+        if not 0 < boxes.cells.size * SPLIT ** len(grid.split) <= MOST_BOXES:
+            break
+        for k, prior in grid.split.items():
+            boxes = boxes.split(k, prior, SPLIT)
+        boxes = _open(grid, goal, boxes, low)
+    high = high + low + np.bincount(boxes.cells, boxes.weight, size)
+    return np.maximum(low - pad, 0.0), np.minimum(high + pad, 1.0)
+
+
+def _open(grid: CellGrid, goal: Goal, boxes: Boxes, found: Array) -> Boxes:
+    """The boxes that a goal cuts; what it holds of the others is added to what is found."""
+    wholly, partly = grid.frame.decided(goal, boxes.ends)
+    np.add.at(found, boxes.cells[wholly], boxes.weight[wholly])
+    return boxes.where(partly & ~wholly)
 
 
 def _corrected(
-    grid: CellGrid,
-    share: tuple[Array, Array],
-    inside: Array,
-    epsilon: float,
-    probability: float,
+    grid: CellGrid, share: Shares, inside: Array, epsilon: float, probability: float
 ) -> Array:
     """Weights without what the upper bounds of shares have too much of, where that is less in all.
 
@@ -416,39 +302,28 @@ def _corrected(
     e^-w at least. All M_k of cut cells are within e^{-eps·D} of each other, D the reach of these cells, so the excess
     may be taken wherever the bounds of shares are apart.
     """
-    w = epsilon * grid.diameter
-    low, high = share
+    w, (low, high) = epsilon * grid.diameter, share
     gap = grid.mass * np.where(np.isfinite(w), high - low, 0.0)
-    excess = float(grid.mass @ np.where(np.isfinite(w), high, low)) - probability * (
-        1 + QUADRATURE
-    )
-    cut = gap > 0
-    if not 0 < excess <= float(np.sum(gap)):
+    sure = grid.mass @ np.where(np.isfinite(w), low, high)
+    excess, cut = sure + np.sum(gap) - probability * (1 + QUADRATURE), gap > 0
+    if not 0 < excess <= np.sum(gap):
         return inside
     spans: list[float] = []
-    for axis, a, b in zip(grid.axes, grid.along("low"), grid.along("high"), strict=True):
-        ends = np.min(a[cut]), np.max(b[cut])
-        pairs = [(np.asarray(end), np.asarray(end)) for end in ends]
-        spans.append(
-            float(axis.attribute.distance.spread(*pairs))
-            if axis.is_split
-            else span(axis.attribute)
-        )
-    reach = epsilon * float(grid.frame.reach(spans)) + float(np.max(w[cut]))
-    found = grid.mass * _most_inside(high, w, np.inf) - np.exp(-reach) * excess * gap / np.sum(
-        gap
-    )
+    for axis, i in zip(grid.axes, grid.index, strict=True):
+        inner = axis.diameter[np.min(i[cut]) : np.max(i[cut]) + 1]
+        spans.append(float(np.sum(inner) + np.max(axis.table, initial=0.0)))
+    lost = np.exp(-epsilon * grid.frame.reach(spans)) * excess / np.sum(gap)
+    found = grid.mass * _most_inside(high, w, np.inf) - lost * gap
     return found if np.sum(found) < np.sum(inside) else inside
 
 
 def _most_inside(share: Array, w: Array, move: Any) -> Array:
     """The most of a cell's likelihood that a share of it can hold."""
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+    with quiet():
         two_valued = share / (share + (1 - share) * np.exp(-w))
         smooth = share + np.exp(w) * move / 2 * np.sqrt(2 * share * (1 - share))
-    cut = (share > 0) & (share < 1)
     most = np.where(np.isfinite(w), np.fmin(two_valued, smooth), 1.0)
-    return np.where(cut, np.minimum(most, 1.0), share)
+    return np.where((share > 0) & (share < 1), np.minimum(most, 1.0), share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -472,27 +347,23 @@ def cell_bound(
 
     `probability` of the goal, where it is known better than from the cells that the goal cuts.
     """
-    key = (goal, finer)
-    if key not in question.shares:  # the same at every epsilon
-        grid = cut_grid(
-            question, goal, resolution_of(question.members(goal), goal).finer(finer)
-        )
-        question.shares[key] = grid, shares_of(grid, question, goal)
-    grid, shares = question.shares[key]
+    grid, shares = cell_shares(question, goal, finer)
     w = epsilon * grid.diameter
-    inside = grid.mass * _most_inside(
-        shares[0][1], w, epsilon * grid.frame.rms(grid.along("rms"))
-    )
+    move = epsilon * grid.frame.rms(grid.along("rms"))
+    inside = grid.mass * _most_inside(shares[0][1], w, move)
     outside = grid.mass - inside
-    if (
-        len(shares) > 1
-    ):  # a third kind is ruled out: what is surely wrong has the least weight that the rest leaves it
-        outside = np.minimum(
-            grid.mass * (1 - _most_inside(1 - shares[1][0], w, np.inf)), outside
-        )
+    if len(shares) > 1:  # what is surely wrong has the least weight that the rest leaves it
+        wrong = 1 - _most_inside(1 - shares[1][0], w, np.inf)
+        outside = np.minimum(grid.mass * wrong, outside)
     elif probability is not None:
         inside = _corrected(grid, shares[0], inside, epsilon, probability)
         outside = grid.mass - inside
-    return CellBound(
-        grid, best_odds(inside, outside, couplings(grid, epsilon)), inside + outside
-    )
+    edges = couplings(grid, epsilon)
+    found = best_odds(inside, outside, edges)
+    with quiet():
+        m = np.exp(found.log_m - np.max(found.log_m))
+        reached = np.log(inside @ m) - np.log(outside @ m)
+    if found.bound > reached + LOOSE:  # edges were missed
+        every = best_flow(inside, outside, edges, every=True)
+        found = min(found, every, key=lambda one: one.bound)
+    return CellBound(grid, found, inside + outside)

@@ -1,4 +1,4 @@
-"""Independent axes behind several attributes, and distances between points that are given by them.
+"""Independent axes behind several attributes, distances between their points, and boxes that a goal holds.
 
 Attributes with priors of their own are axes themselves. Of two that are jointly normal, the second is t times the first
 plus an independent rest: x = u, y = v + t·u. Distances along u and v at once are a norm of (|du|, |dv + t·du|), convex
@@ -10,15 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
+from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.world.attributes import Attribute, joint_of
-from guessproof.world.checks import Array
-from guessproof.world.goals import Norm, combine, power_of
+from guessproof.world.checks import Array, Mask
+from guessproof.world.goals import (
+    Compound,
+    Conditional,
+    Goal,
+    Not,
+    Together,
+    combine,
+    power_of,
+)
 from guessproof.world.joint import Joint, JointHistogram, JointNormal
 
 LEAST_SLOPE = 1e-200  # stands for that of a distance that is 0 everywhere
@@ -30,82 +38,98 @@ Box = tuple[Any, Any]  # least and largest values
 class Frame:
     """Axes that stand for attributes; all but the tilted ones are attributes themselves."""
 
+    question: JointAttack
     axes: tuple[Attribute, ...]
-    norm: Norm
+    turn: Array  # takes signed distances along axes to distances of attributes
     tilts: tuple[
         tuple[int, int, float], ...
-    ] = ()  # (i, j, t): attribute i is axis i plus t times axis j
-    turn: Array | None = None  # takes signed distances along axes to distances of attributes
-    is_straight: bool = True  # distances are exact, and not only bounds
+    ]  # (i, j, t): attribute i is axis i plus t times axis j
+    is_straight: bool  # distances are exact, and not only bounds
 
-    @cached_property
+    @property
     def histogram(self) -> JointHistogram | None:
         """The joint histogram of both axes, where they depend on each other."""
-        found = [
-            joint for joint in shared_joints(self.axes) if isinstance(joint, JointHistogram)
-        ]
+        found = [j for j in shared_joints(self.axes) if isinstance(j, JointHistogram)]
         return found[0] if found else None
 
-    def values(self, boxes: Sequence[Box]) -> list[Box]:
-        """The values of attributes in boxes of the axes."""
-        found = list(boxes)
-        for i, j, tilt in self.tilts:
-            (low, high), (one, two) = boxes[i], boxes[j]
-            found[i] = (
-                low + np.minimum(tilt * one, tilt * two),
-                high + np.maximum(tilt * one, tilt * two),
-            )
-        return found
+    def marks(self, goal: Goal, name: str) -> list[float]:
+        """Values of an axis at which a goal begins or ends; none of tilted ones, along which it is not upright."""
+        if name in [self.axes[i].name for i, _, _ in self.tilts]:
+            return []
+        found: list[float] = []
+        for leaf in leaves(goal):
+            names = [a.name for a in leaf.attributes]
+            if name in names and isinstance(leaf, Together):
+                found += leaf.marks(names.index(name), self.question.point(leaf))
+            elif name in names:
+                found += np.ravel(self.question.intervals(leaf)).tolist()
+        return [x for x in found if np.isfinite(x)]
 
-    def distance(self, parts: Sequence[Any], which: Sequence[int] | None = None) -> Any:
-        """The distance of a step whose signed lengths along some axes (all of them by default) are given."""
-        if self.turn is None:
-            return combine(self.norm, [np.abs(part) for part in parts])
-        return combine(self.norm, [np.abs(row) for row in _rows(self.turn, parts, which)])
+    def distance(self, parts: Sequence[Any]) -> Any:
+        """The distance of a step whose signed length along each axis is given."""
+        return combine(self.question.norm, [np.abs(row) for row in _rows(self.turn, parts)])
 
-    def reach(self, parts: Sequence[Any], which: Sequence[int] | None = None) -> Any:
+    def reach(self, parts: Sequence[Any]) -> Any:
         """The largest distance of a step of at most these lengths, either way."""
-        if self.turn is None:
-            return combine(self.norm, list(parts))
-        return combine(self.norm, _rows(np.abs(self.turn), parts, which))
+        return combine(self.question.norm, _rows(np.abs(self.turn), parts))
 
     def rms(self, parts: Sequence[Any]) -> Any:
         """The root of the mean square distance, from those of independent steps along each axis: at most."""
-        is_wide = self.turn is None and power_of(self.norm) >= 2
-        return combine("l2" if is_wide else "l1", list(parts))
+        is_wide = power_of(self.question.norm) >= 2
+        return combine("l2" if is_wide else "l1", _rows(np.abs(self.turn), parts))
+
+    def decided(self, goal: Goal, boxes: Any) -> tuple[Mask, Mask]:
+        """Which boxes hold right guesses only, and which may hold any; least and largest values for each axis."""
+        if isinstance(goal, Compound):
+            found = [self.decided(part, boxes) for part in goal.parts]
+            wholly, partly = (
+                np.asarray(goal.rule(side, axis=0)) for side in zip(*found, strict=True)
+            )
+            return (partly, wholly) if isinstance(goal, Not) else (wholly, partly)
+        names, values = [a.name for a in self.axes], list[Any](boxes)
+        for i, j, tilt in self.tilts:
+            ends = np.multiply(tilt, boxes[j])
+            values[i] = boxes[i][0] + np.min(ends, axis=0), boxes[i][1] + np.max(ends, axis=0)
+        lows, highs = zip(*(values[names.index(a.name)] for a in goal.attributes), strict=True)
+        if isinstance(goal, Together):
+            return goal.decided(lows, highs, self.question.point(goal))
+        low, high = lows[0], highs[0]
+        wholly = partly = np.zeros(np.shape(low), dtype=bool)
+        for a, b in self.question.intervals(goal):
+            wholly = wholly | ((low >= a) & (high <= b))
+            partly = partly | ((high > a) & (low < b))  # an end that is shared has no mass
+        return wholly, partly | wholly
 
 
-def _rows(turn: Array, parts: Sequence[Any], which: Sequence[int] | None) -> list[Any]:
-    columns = range(len(turn)) if which is None else which
-    return [
-        sum(row[i] * part for i, part in zip(columns, parts, strict=True) if row[i])
-        for row in turn
-    ]
+def leaves(goal: Goal) -> list[Goal]:
+    """Return the goals that a compound is made of, each once; what is known besides among them."""
+    parts: Sequence[Goal] = ()
+    if isinstance(goal, Conditional):
+        parts = goal.goal, goal.region
+    elif isinstance(goal, Compound):
+        parts = goal.parts
+    return list(dict.fromkeys(leaf for part in parts for leaf in leaves(part))) or [goal]
 
 
 def shared_joints(members: Sequence[Attribute]) -> list[Joint]:
-    """The joint priors that at least two of some attributes have in common."""
+    """Return the joint priors that at least two of some attributes have in common."""
     found = [joint for a in members if (joint := joint_of(a)) is not None]
-    return list(
-        {
-            id(joint): joint for joint in found if sum(joint is other for other in found) > 1
-        }.values()
-    )
+    return [
+        joint for i, joint in enumerate(found) if any(joint is other for other in found[:i])
+    ]
 
 
-def frame_of(members: Sequence[Attribute], norm: Norm) -> Frame:
-    """The axes behind some attributes."""
-    pairs = [joint for joint in shared_joints(members) if isinstance(joint, JointNormal)]
-    if not pairs:
-        return Frame(tuple(members), norm)
+def frame_of(question: JointAttack, goal: Goal) -> Frame:
+    """Return the axes behind the attributes of a goal."""
+    members = question.members(goal)
     axes, names = list(members), [a.name for a in members]
     turn, tilts, straight = np.eye(len(axes)), list[tuple[int, int, float]](), True
-    for joint in pairs:
+    for joint in shared_joints(members):
+        if not isinstance(joint, JointNormal):
+            continue
         j, i = (names.index(name) for name in joint.names)
         forms = [members[k].distance.line_form for k in (j, i)]
-        known = [
-            form for form in forms if form is not None and not form.step and not any(form.jumps)
-        ]
+        known = [form for form in forms if form and not form.step and not any(form.jumps)]
         if len(known) < 2:
             raise NotCertifiedError(
                 "distances with steps are not answered for jointly normal attributes; give a joint histogram"
@@ -113,9 +137,16 @@ def frame_of(members: Sequence[Attribute], norm: Norm) -> Frame:
         straight &= all(form.is_straight and np.isinf(form.cap) for form in known)
         first, second = (max(*form.slopes, LEAST_SLOPE) for form in known)
         own, rest, tilt = joint.apart(joint.names[0])
-        along = float(combine(norm, [first, second * abs(tilt)]))
+        along = float(combine(question.norm, [first, second * abs(tilt)]))
         axes[j] = Attribute(members[j].name, own, 1 / along)
         axes[i] = Attribute(members[i].name, rest, 1 / second)
         turn[j, j], turn[i, j] = first / along, second * tilt / along
         tilts.append((i, j, tilt))
-    return Frame(tuple(axes), norm, tuple(tilts), turn, straight)
+    return Frame(question, tuple(axes), turn, tuple(tilts), straight)
+
+
+def _rows(turn: Array, parts: Sequence[Any]) -> list[Any]:
+    """A matrix times a column of arrays; where it is 0, nothing is added for an infinite part."""
+    return [
+        sum(t * part for t, part in zip(row, parts, strict=True) if t) for row in turn.tolist()
+    ]

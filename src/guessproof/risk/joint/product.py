@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from guessproof.risk.joint.formula import Gate, GoalBlock, Tree
+from guessproof.risk.joint.formula import GoalBlock, Tree
 
 _LARGE = 40.0  # beyond this e^x and e^x − 1 are one number
 _NEARLY = 0.5  # of the rest that is gone
 _TINY = 1e-290  # below it numbers have few digits
-NOISE = 1e-13  # relative error allowed to a gain composed of a few others
+NOISE = 1e-13, 8e-15  # of a gain composed of a few others: error per gain below 1, and relative
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class BeliefShift:
 
 
 def all_of(parts: Sequence[BeliefShift]) -> BeliefShift:
-    """The AND of independent parts.
+    """Return the AND of independent parts.
 
     >>> half = BeliefShift(np.log(0.5), np.log(0.5), np.log(3))     # from 1/2 to 3/4
     >>> both = all_of([half, half])                           # from 1/4 to 9/16
@@ -58,25 +58,19 @@ def all_of(parts: Sequence[BeliefShift]) -> BeliefShift:
     with np.errstate(divide="ignore"):
         log_q = float(np.log(-np.expm1(log_p)))
     ratio = sum(part.ratio for part in parts)
-    if log_p == -np.inf or log_q == -np.inf:
+    if np.isneginf([log_p, log_q]).any():
         return BeliefShift(log_p, log_q)
-    odds = log_p - log_q
-    fall = np.exp(odds) * np.expm1(ratio) if ratio <= _LARGE else np.exp(odds + ratio)
     if np.isneginf(ratio):
         return BeliefShift(log_p, log_q, -np.inf)
-    if (
-        fall > _NEARLY
-    ):  # the rest from what is left of each part: from 1 − fall it would be rounding
-        left = np.array([part.log_q - part.log_p - part.gain for part in parts])
-        after = -float(np.sum(np.logaddexp(0.0, left)))
-        rest = float(np.log(-np.expm1(after)) if after < -_TINY else np.logaddexp.reduce(left))
-        return BeliefShift(log_p, log_q, after - rest - odds)
-    return BeliefShift(log_p, log_q, ratio - float(np.log1p(-fall)))
-
-
-def any_of(parts: Sequence[BeliefShift]) -> BeliefShift:
-    """The OR of independent parts."""
-    return all_of([part.flipped() for part in parts]).flipped()
+    odds = log_p - log_q
+    fall = np.exp(odds) * np.expm1(ratio) if ratio <= _LARGE else np.exp(odds + ratio)
+    if fall <= _NEARLY:
+        return BeliefShift(log_p, log_q, ratio - float(np.log1p(-fall)))
+    # The rest from what is left of each part: from 1 − fall it would be rounding.
+    left = np.array([part.log_q - part.log_p - part.gain for part in parts])
+    after = -float(np.sum(np.logaddexp(0.0, left)))
+    rest = float(np.log(-np.expm1(after)) if after < -_TINY else np.logaddexp.reduce(left))
+    return BeliefShift(log_p, log_q, after - rest - odds)
 
 
 def _log_p(part: BeliefShift) -> float:
@@ -84,25 +78,25 @@ def _log_p(part: BeliefShift) -> float:
     return float(np.log1p(-np.exp(part.log_q))) if part.log_q < -1 else part.log_p
 
 
-def join(tree: Gate, parts: list[BeliefShift]) -> BeliefShift:
-    """The shift of a gate from those of its independent parts."""
-    return all_of(parts) if tree.kind == "and" else any_of(parts)
-
-
 def product_shift(
     tree: Tree, k: float, block: Callable[[GoalBlock, float], BeliefShift]
 ) -> BeliefShift:
-    """The whole's shift from the blocks' own."""
+    """Return the whole's shift from the blocks' own; an OR is what is left of the AND of complements."""
     if isinstance(tree, GoalBlock):
         return block(tree, k)
-    return join(tree, [product_shift(part, k, block) for part in tree.parts])
+    return joined(tree.kind, [product_shift(part, k, block) for part in tree.parts])
+
+
+def joined(kind: str, parts: Sequence[BeliefShift]) -> BeliefShift:
+    """Return the shift of a gate from those of its independent parts."""
+    if kind == "and":
+        return all_of(parts)
+    return all_of([part.flipped() for part in parts]).flipped()
 
 
 def widened(attack: float, bound: float, k: float) -> tuple[float, float]:
-    """Room for rounding, outward from the truth."""
-    sign = 1.0 if k >= 0 else -1.0
-    noise = [
-        NOISE * min(abs(g), 1.0) + 8e-15 * abs(g) if np.isfinite(g) else 0.0
-        for g in (attack, bound)
-    ]
-    return attack - sign * noise[0], bound + sign * noise[1]
+    """Return both with room for rounding, outward from the truth."""
+    both = np.array([attack, bound])
+    size = np.where(np.isfinite(both), np.abs(both), 0.0)
+    noise = np.copysign(NOISE[0] * np.minimum(size, 1.0) + NOISE[1] * size, k)
+    return float(attack - noise[0]), float(bound + noise[1])

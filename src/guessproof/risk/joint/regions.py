@@ -8,20 +8,18 @@ the panel has to agree as well, or a sliver between them would be overlooked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import Legendre
-from numpy.typing import NDArray
 
-from guessproof.risk.joint.cells import decided, leaves
+from guessproof.risk.joint.cells import kinds
 from guessproof.risk.joint.frame import Box, Frame
-from guessproof.risk.joint.joint_attack import JointAttack
-from guessproof.world.checks import Array, Mask
+from guessproof.risk.joint.joint_attack import places
+from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Conditional, Goal
+from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
 
 ORDER = 8  # nodes of a panel
@@ -46,196 +44,133 @@ CHUNK = 1_000_000  # of them at once, for memory
 MOST_PANELS = 1_000  # in one round: more differ by rounding only
 
 
-def region_probability(
-    question: JointAttack, goal: Goal, frame: Frame
-) -> tuple[float, float] | None:
+def region_probability(frame: Frame, goal: Goal) -> Array | None:
     """Return the probabilities of right and of wrong guesses, of all that is not ruled out; None if there are too many.
 
     Checked to about 1e-9 of either for two attributes, not proven.
     """
     lines = [i for i, axis in enumerate(frame.axes) if isinstance(axis.prior, LinePrior)]
     last = lines[-1] if lines else len(frame.axes) - 1
-    others = tuple(i for i in range(len(frame.axes)) if i != last)
-    slices = _Slices(question, goal, frame, others, last)
-    first = frame.axes[others[0]].prior
-    if len(others) == 1 and isinstance(first, LinePrior):
-        right, wrong = _by_halves(slices, first)
-        return float(right), float(wrong)
-    nodes = [slices.nodes(axis) for axis in others]
+    if len(frame.axes) == len(lines) == 2:
+        return _by_halves(frame, goal, last)
+    nodes = [_nodes(frame, goal, i) for i in range(len(frame.axes)) if i != last]
     points = [np.ravel(x) for x in np.meshgrid(*(x for x, _ in nodes), indexing="ij")]
     weight = reduce(np.multiply.outer, [w for _, w in nodes]).ravel()
-    if len(frame.axes) > MOST_AXES or weight.size * slices.pieces[0].size > MOST_BOXES:
+    count = weight.size * _pieces(frame, goal, last)[0].size
+    if len(frame.axes) > MOST_AXES or count > MOST_BOXES:
         return None
     found = np.zeros(2)
-    for part in np.array_split(
-        np.arange(weight.size), 1 + weight.size * slices.pieces[0].size // CHUNK
-    ):
-        found += slices.at([x[part] for x in points]) @ weight[part]
-    return float(found[0]), float(found[1])
+    for part in np.array_split(np.arange(weight.size), 1 + count // CHUNK):
+        found += (
+            _slices(frame, goal, last, [(x[part], x[part]) for x in points])[:2] @ weight[part]
+        )
+    return found
 
 
-@dataclass(frozen=True)
-class _Slices:
-    """Slices along axis `last`, at values of the other axes."""
+def _ends(frame: Frame, goal: Goal, axis: int) -> Array:
+    """Where the first panels or pieces of a line end."""
+    name, prior, joint = frame.axes[axis].name, frame.axes[axis].prior, frame.histogram
+    assert isinstance(prior, LinePrior)
+    truth = {} if frame.tilts else frame.question.truth
+    found = [*prior.breaks, *frame.marks(goal, name), *prior.upper_quantile(LEVELS[:5])]
+    found += [*prior.quantile(LEVELS), *(float(truth[n]) for n in truth if n == name)]
+    found += joint.edges[joint.axis(name)] if joint else []
+    return np.unique(np.clip([x for x in found if np.isfinite(x)], *prior.support))
 
-    question: JointAttack
-    goal: Goal
-    frame: Frame
-    others: tuple[int, ...]
-    last: int
 
-    def prior(self, axis: int) -> Any:
-        """The prior of an axis."""
-        return self.frame.axes[axis].prior
+def _nodes(frame: Frame, goal: Goal, axis: int) -> tuple[Array, Array]:
+    """Values of an axis and what they weigh: all that a finite one has."""
+    prior = frame.axes[axis].prior
+    if isinstance(prior, Finite):
+        return places(prior), prior.mass
+    ends = _ends(frame, goal, axis)
+    x, weight = _panels(prior, ends[:-1], ends[1:])
+    return x.ravel(), weight.ravel()
 
-    def ends(self, axis: int) -> Array:
-        """Where the first panels or pieces of an axis end."""
-        name, prior = self.frame.axes[axis].name, self.prior(axis)
-        own = [
-            *np.asarray(prior.quantile(LEVELS)),
-            *prior.upper_quantile(LEVELS[:5]),
-            *prior.breaks,
-        ]
-        for leaf in [] if self.frame.tilts else leaves(self.goal):
-            if name in [a.name for a in leaf.attributes]:
-                own += self.question.marks(leaf, name)
-                own += [float(self.question.truth[name])] if leaf.depends_on_truth else []
-        histogram = self.frame.histogram
-        if histogram is not None:
-            own += histogram.edges[histogram.axis(name)]
-        low, high = prior.support
-        return np.unique([x for x in (low, high, *own) if np.isfinite(x) and low <= x <= high])
 
-    def nodes(self, axis: int) -> tuple[Array, Array]:
-        """Values of an axis and what they weigh: all that a finite one has."""
-        prior = self.prior(axis)
+def _panels(prior: Any, left: Array, right: Array) -> tuple[Array, Array]:
+    """The nodes of panels, and what they weigh."""
+    left, right = left[:, None], right[:, None]
+    x = left + (right - left) * (1 + NODES) / 2
+    with quiet():
+        density = np.exp(prior.log_density(x)) * WEIGHTS
+        share = np.where(np.isfinite(density), density, 0.0)
+        share = share / np.sum(share, axis=1, keepdims=True)
+    return x, np.where(np.isfinite(share), share, WEIGHTS / 2) * prior.mass(left, right)
+
+
+def _pieces(frame: Frame, goal: Goal, axis: int) -> tuple[Array, Array]:
+    """The pieces that all slices begin with."""
+    prior = frame.axes[axis].prior
+    if isinstance(prior, Finite):
+        return places(prior), places(prior)
+    assert isinstance(prior, LinePrior)
+    ends = np.unique([*prior.support, *_ends(frame, goal, axis)])
+    return ends[:-1], ends[1:]
+
+
+def _slices(
+    frame: Frame, goal: Goal, last: int, sides: list[Box], rounds: int = HALVINGS
+) -> Array:
+    """The probability of right and of wrong guesses in slices, or in what panels enclose, and of what is left open."""
+    size, prior, joint = sides[0][0].size, frame.axes[last].prior, frame.histogram
+    low, high = _pieces(frame, goal, last)
+    home, found = np.repeat(np.arange(size), low.size), np.zeros((3, size))
+    low, high = np.tile(low, size), np.tile(high, size)
+    for rest in reversed(range(rounds)):
+        boxes = [(a[home], b[home]) for a, b in sides]
+        boxes.insert(last, (low, high))
+        parts = [frame.decided(kind, boxes) for kind in kinds(goal)]
+        (right, may), (wrong, might) = parts[0], parts[-1]
+        if len(parts) == 1:
+            wrong, might = ~may, ~right
+        is_open = (may | might) & ~right & ~wrong
+        crowded = np.bincount(home[is_open], minlength=size)[home] > CROWDED
+        left = is_open & (low < high) & np.isfinite(high - low) & ~crowded & (rest > 0)
         if isinstance(prior, Finite):
-            return _places(prior), prior.mass
-        ends = self.ends(axis)
-        x, share = _panels(prior, ends[:-1], ends[1:])
-        return x.ravel(), (share * prior.mass(ends[:-1], ends[1:])[:, None]).ravel()
-
-    @cached_property
-    def pieces(self) -> Box:
-        """The pieces that all slices begin with."""
-        prior = self.prior(self.last)
-        if isinstance(prior, Finite):
-            return _places(prior), _places(prior)
-        low, high = prior.support
-        ends = np.unique([low, *self.ends(self.last), high])
-        return ends[:-1], ends[1:]
-
-    def at(self, points: list[Array]) -> Array:
-        """The probability of right and of wrong guesses in slices."""
-        held = self.held([(x, x) for x in points], HALVINGS)
-        if isinstance(self.prior(self.last), Finite):
-            return held[:2] + np.stack([held[2], np.zeros(held[2].size)])  # the edge counts
-        return held[:2] + (0 if isinstance(self.goal, Conditional) else held[2] / 2)
-
-    def held(self, sides: list[Box], rounds: int) -> Array:
-        """Of each slice the probability of right and of wrong guesses, and of what is left open."""
-        size, (low, high) = sides[0][0].size, self.pieces
-        home = np.repeat(np.arange(size), low.size)
-        low, high = np.tile(low, size), np.tile(high, size)
-        found = np.zeros((3, size))
-        for rest in reversed(range(rounds)):
-            right, wrong, known = self._decided(
-                [(a[home], b[home]) for a, b in sides], (low, high)
-            )
-            crowded = np.bincount(home[~known], minlength=size)[home] > CROWDED
-            left = (
-                ~known
-                & np.isfinite(low)
-                & (low < high)
-                & np.isfinite(high)
-                & ~crowded
-                & (rest > 0)
-            )
-            mass = self._mass(sides[0][0][home[~left]], low[~left], high[~left])
-            for row, kind in enumerate((right, wrong, ~known)):
-                found[row] += np.bincount(home[~left], mass * kind[~left], size)
-            home, low, high = home[left], low[left], high[left]
-            if not home.size:
-                break
-            middle = 0.5 * (low + high)
-            home, low, high = (
-                np.tile(home, 2),
-                np.concatenate([low, middle]),
-                np.concatenate([middle, high]),
-            )
-        return found
-
-    def _decided(self, sides: list[Box], last: Box) -> tuple[Mask, Mask, Mask]:
-        """Which boxes are right, which are wrong, and of which it is known what they are."""
-        boxes = [*sides[: self.last], last, *sides[self.last :]]
-        if isinstance(self.goal, Conditional):
-            allowed = decided(self.question, self.goal.region, self.frame, boxes)
-            correct = decided(self.question, self.goal.goal, self.frame, boxes)
-            right, wrong = allowed[0] & correct[0], allowed[0] & ~correct[1]
-            return right, wrong, right | wrong | ~allowed[1]
-        wholly, partly = decided(self.question, self.goal, self.frame, boxes)
-        return wholly, ~partly, wholly | ~partly
-
-    def _mass(self, x: Array, low: Array, high: Array) -> Array:
-        """The probability of pieces of slices at x."""
-        prior, joint = self.prior(self.last), self.frame.histogram
-        if isinstance(prior, Finite):
-            return prior.mass[np.searchsorted(_places(prior), low)]
-        if joint is None:
-            return np.maximum(prior.mass(low, high), 0.0)
-        name = self.frame.axes[self.others[0]].name
-        return joint.slice_mass(name, x, low[:, None], high[:, None])[:, 0]
+            mass = np.tile(prior.mass, size)
+            right = right | is_open  # the edge counts
+        elif joint is None:
+            assert isinstance(prior, LinePrior)
+            mass = np.maximum(prior.mass(low, high), 0.0)
+        else:
+            name = frame.axes[1 - last].name
+            mass = joint.slice_mass(name, sides[0][0][home], low[:, None], high[:, None])[:, 0]
+        for row, kind in enumerate((right, wrong, is_open)):
+            found[row] += np.bincount(home, mass * (kind & ~left), size)
+        home, low, high = np.tile(home[left], 2), low[left], high[left]
+        middle = 0.5 * (low + high)
+        low, high = np.append(low, middle), np.append(middle, high)
+        if not home.size:
+            break
+    return found
 
 
-def _places(prior: Finite) -> Array:
-    """The numbers of a finite prior, or the positions of its labels."""
-    return (
-        np.asarray(prior.points)
-        if prior.is_line
-        else np.arange(prior.mass.size, dtype=np.float64)
-    )
-
-
-def _by_halves(slices: _Slices, prior: LinePrior) -> Array:
+def _by_halves(frame: Frame, goal: Goal, last: int) -> Array:
     """The sums over all panels, of which those are halved whose halves say something else."""
-    ends = slices.ends(slices.others[0])
-    left, right = ends[:-1], ends[1:]
-    whole, _ = _in_panels(slices, prior, left, right)
-    done = np.zeros(2)
+
+    def panels(left: Array, right: Array) -> tuple[Array, Array]:
+        """The probability of right and of wrong guesses, and where all nodes see the same."""
+        x, weight = _panels(frame.axes[1 - last].prior, left, right)
+        found = _slices(frame, goal, last, [(x.ravel(), x.ravel())])[:2].reshape(2, *x.shape)
+        return np.sum(found * weight, axis=2), np.any(np.all(found == 0, axis=2), axis=0)
+
+    ends = _ends(frame, goal, 1 - last)
+    left, right, done = ends[:-1], ends[1:], np.zeros((2, 1))
+    whole, _ = panels(left, right)
     for _ in range(ROUNDS):
         middle = 0.5 * (left + right)
-        halves, flat = _in_panels(
-            slices, prior, np.concatenate([left, middle]), np.concatenate([middle, right])
-        )
-        one, two = np.split(halves, 2, axis=1)
-        most = done + np.sum(one + two, axis=1)
-        is_open = np.any(np.abs(one + two - whole) > SETTLED * most[:, None], axis=0)
+        halves, flat = panels(np.append(left, middle), np.append(middle, right))
+        both = halves[:, : left.size] + halves[:, left.size :]
+        most = done + np.sum(both, axis=1, keepdims=True)
+        is_open = np.any(np.abs(both - whole) > SETTLED * most, axis=0)
         same = np.flatnonzero(~is_open & np.all(np.split(flat, 2), axis=0))
-        is_open[same] = slices.held([(left[same], right[same])], ENCLOSED)[2] > SETTLED
-        done = done + np.sum((one + two)[:, ~is_open], axis=1)
-        whole = np.concatenate([one[:, is_open], two[:, is_open]], axis=1)
-        ends = left[is_open], middle[is_open], right[is_open]
-        left, right = np.concatenate(ends[:2]), np.concatenate(ends[1:])
+        enclosed = _slices(frame, goal, last, [(left[same], right[same])], ENCLOSED)
+        is_open[same] = enclosed[2] > SETTLED
+        done = done + np.sum(both[:, ~is_open], axis=1, keepdims=True)
+        whole = halves[:, np.tile(is_open, 2)]
+        left, middle, right = left[is_open], middle[is_open], right[is_open]
+        left, right = np.append(left, middle), np.append(middle, right)
         if not 0 < left.size <= MOST_PANELS:
             break
-    return done + np.sum(whole, axis=1)
-
-
-def _in_panels(
-    slices: _Slices, prior: LinePrior, left: Array, right: Array
-) -> tuple[Array, NDArray[np.bool_]]:
-    """The probability of right and of wrong guesses in panels, and where all nodes see the same."""
-    x, share = _panels(prior, left, right)
-    held = slices.at([x.ravel()]).reshape(2, *x.shape)
-    flat = np.any(np.all(held == 0, axis=2), axis=0)
-    return np.sum(held * share, axis=2) * prior.mass(left, right), flat
-
-
-def _panels(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array]:
-    """The nodes of panels, and their shares of each."""
-    x = left[:, None] + (right - left)[:, None] * (1 + NODES) / 2
-    with np.errstate(all="ignore"):
-        density = np.exp(prior.log_density(x)) * WEIGHTS
-    density = np.where(np.isfinite(density), density, 0.0)
-    total = np.sum(density, axis=1, keepdims=True)
-    return x, np.where(total > 0, density / np.where(total > 0, total, 1.0), WEIGHTS / 2)
+    return done[:, 0] + np.sum(whole, axis=1)
