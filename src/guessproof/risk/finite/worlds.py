@@ -23,6 +23,7 @@ from guessproof.risk.limits import (
     checked_epsilon,
     checked_factor,
     checked_limits,
+    least_of,
     posterior_bracket,
     safe_epsilon,
 )
@@ -89,29 +90,20 @@ class FiniteWorld:
         rise, most = checked_limits(advantage, posterior)
         found: list[Any] = []
         if most is not None:
-            found.append(
-                safe_epsilon(
-                    self.belief(goal), posterior=posterior_before(most, self.prior_factor)
-                )
-            )
+            before = posterior_before(most, self.prior_factor)
+            found.append(safe_epsilon(self.belief(goal), posterior=before))
         if rise is not None:
             found.append(self._misspecified(goal).epsilon(rise, both))
-        least = np.min(np.broadcast_arrays(*found), axis=0)
-        return float(least) if least.ndim == 0 else least
+        return least_of(found)
 
     def largest_prior_factor(
         self, goal: Any, *, epsilon: float, advantage: float, both: bool = False
     ) -> float:
         """How wrong the prior may be while the limit is proven at this ε, rounded down; 0 where it is broken."""
-        kept = (
-            float(advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both).bound)
-            <= advantage
-        )
-        return (
-            rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))
-            if kept
-            else 0.0
-        )
+        bracket = advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+        if float(bracket) > advantage:
+            return 0.0
+        return rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))
 
     def _misspecified(self, goal: Any) -> MisspecifiedPrior:
         from guessproof.risk.prior_error.answer import (
@@ -143,16 +135,10 @@ class GoalClasses:
     def of(cls, prior: Array, distance: Array, goals: Array) -> GoalClasses:
         """Classes of the points that can occur."""
         keep = prior > 0
-        prior, goals, distance = prior[keep], goals[..., keep], distance[np.ix_(keep, keep)]
-        label, distance = _classes(distance)
-
-        def gathered(marks: Array) -> Array:
-            rows = [np.bincount(label, prior * row) for row in marks.reshape(-1, prior.size)]
-            return np.asarray(rows, dtype=np.float64).reshape(
-                (*marks.shape[:-1], len(distance))
-            )
-
-        return cls(gathered(goals), gathered(1 - goals), shortest_paths(distance), label)
+        label, distance = _classes(distance[np.ix_(keep, keep)])
+        members = np.eye(len(distance))[label] * prior[keep, None]
+        inside, outside = (marks[..., keep] @ members for marks in (goals, 1 - goals))
+        return cls(inside, outside, shortest_paths(distance), label)
 
     @property
     def how(self) -> str:
@@ -164,56 +150,50 @@ class GoalClasses:
         )
 
     def solve(self, k: float, row: int = 0) -> tuple[float, float, Array]:
-        """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class."""
-        size, distance = len(self.distance), k * self.distance
-        inside, outside = (part.reshape(-1, size)[row] for part in (self.inside, self.outside))
-        inside, outside = inside / inside.sum(), outside / outside.sum()
-        width = float(np.max(distance, initial=0.0))
+        """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class.
+
+        For k < 0 of the complement's at ε = −k.
+        """
+        size, distance = len(self.distance), abs(k) * self.distance
+        parts = [part.reshape(-1, size)[row] for part in (self.inside, self.outside)]
+        inside, outside = (part / part.sum() for part in parts[:: 1 if k > 0 else -1])
         with np.errstate(divide="ignore"):
             log_in, log_out = np.log(inside), np.log(outside)
-        told = float(
-            np.max(log_in - log_out)
-        )  # the gain of an attacker who learns the class itself
+        # The gain of an attacker who learns the class itself, and what the distances allow.
+        told, width = float(np.max(log_in - log_out)), float(np.max(distance, initial=0.0))
         most = min(told * (1 + EPS) + EPS, width)
+        likelihood, bound = np.zeros(size), width
         if size == 2:
             # The odds are monotone in the ratio of both likelihoods: the class that holds less of the goal is unlikely.
             low = int(inside[0] > outside[0])
-            likelihood = np.where(np.arange(2) == low, -distance[1 - low, low], 0.0)
-            attack, bound = _gain_at(inside, outside, likelihood)
-            return max(min(attack, most), 0.0), max(min(bound, most), 0.0), likelihood
-        likelihood, attack, bound = np.zeros(size), 0.0, width
-        if size > FEW:
-            found = best_odds(inside, outside, self._pairs.scaled(k), exact=True)
-            likelihood = np.min(distance + found.log_m, axis=1)
-            attack, bound = _gain_at(inside, outside, likelihood)[0], min(found.bound, width)
-        if not bound - attack <= OPEN * bound and size <= TREES:
+            likelihood[low] = -distance[1 - low, low]
+            bound = _gain_at(inside, outside, likelihood)[1]
+        elif size > FEW:
+            found = best_odds(inside, outside, self._pairs.scaled(abs(k)), exact=True)
+            likelihood, bound = np.min(distance + found.log_m, axis=1), min(found.bound, width)
+        attack = _gain_at(inside, outside, likelihood)[0]
+        if 2 < size <= TREES and not bound - attack <= OPEN * bound:
             # A class that is partly correct is a point on either side.
             goals, rests = np.flatnonzero(inside > 0), np.flatnonzero(outside > 0)
-            bound, heights = largest_gain(
-                log_in[goals], log_out[rests], distance[np.ix_(goals, rests)]
-            )
+            between = distance[np.ix_(goals, rests)]
+            bound, heights = largest_gain(log_in[goals], log_out[rests], between)
             likelihood = np.min(distance[:, rests] + heights, axis=1)
-            attack, _ = _gain_at(inside, outside, likelihood)
-        bound = min(bound, most)
+            attack = _gain_at(inside, outside, likelihood)[0]
+        bound = max(min(bound, most), 0.0)
         return max(min(attack, bound), 0.0), bound, likelihood
 
     @cached_property
     def _pairs(self) -> Couplings:
         """Pairs of classes from whose constraints all others follow; of very many, only near ones."""
-        return (
-            needed_pairs(self.distance)
-            if len(self.distance) <= ALL_PAIRS
-            else near_pairs(self.distance)
-        )
+        few = len(self.distance) <= ALL_PAIRS
+        return needed_pairs(self.distance) if few else near_pairs(self.distance)
 
     def gain(self, k: float, row: int = 0) -> tuple[float, float]:
         """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
-        if k < 0:
-            attack, bound, _ = GoalClasses(
-                self.outside, self.inside, self.distance, self.label
-            ).solve(-k, row)
-            return 0.0 - attack, 0.0 - bound  # nothing is nothing, whatever its sign
-        return self.solve(k, row)[:2] if k else (0.0, 0.0)
+        if not k:
+            return 0.0, 0.0
+        attack, bound, _ = self.solve(k, row)
+        return (attack, bound) if k > 0 else (0.0 - attack, 0.0 - bound)
 
     def gains(self, k: Array) -> tuple[Array, Array]:
         """The same for every goal."""
@@ -261,12 +241,11 @@ def _gain_at(inside: Array, outside: Array, likelihood: Array) -> tuple[float, f
     logs: list[float] = []
     for part in (inside, outside):
         fall = float(part @ np.expm1(likelihood))
-        with np.errstate(divide="ignore"):
-            logs.append(
-                float(np.log1p(fall))
-                if fall > -0.5
-                else float(log_sum(np.log(part) + likelihood))
-            )
+        if fall > -0.5:
+            logs.append(float(np.log1p(fall)))
+        else:
+            with np.errstate(divide="ignore"):
+                logs.append(float(log_sum(np.log(part) + likelihood)))
     rounding = EPS * inside.size * sum(abs(value) for value in logs if np.isfinite(value))
     return logs[0] - logs[1] - rounding, logs[0] - logs[1] + rounding
 
