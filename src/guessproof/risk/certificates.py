@@ -260,7 +260,7 @@ def _edges_of(grid: NodeGrid) -> Couplings:
     for step in product(*offsets):
         end = start + np.reshape(step, (-1, 1))
         valid = np.flatnonzero(np.all((end >= 0) & (end < sides), axis=0))
-        target = np.ravel_multi_index(tuple(end[:, valid]), shape)
+        target: Any = np.ravel_multi_index(tuple(end[:, valid]), shape)
         pairs += [
             (i, j) for i, j in zip(valid.tolist(), target.tolist(), strict=True) if i != j
         ]

@@ -67,9 +67,10 @@ def best_odds(
 
     `exact` asks for every edge and the simplex method, slower for many nodes; it leaves no rounding to repair.
     """
-    middle, ends = [int(np.argmax(inside))], (edges.rows, edges.cols)
-    paths = [_paths(edges.cost, way, inside.size, middle) for way in (ends, ends[::-1])]
-    width = sum(float(np.max(path)) for path in paths)
+    middle, rows, cols = [int(np.argmax(inside))], edges.rows, edges.cols
+    both = (rows, cols), (cols, rows)
+    paths = [_paths(edges.cost, ends, inside.size, middle) for ends in both]
+    width = float(sum(map(np.max, paths)))
     if not 0 < width < SMALL:
         return best_flow(inside, outside, edges, exact=exact or width < NEAR)
     # From a larger ε, where digits are left: L^θ is private at θε, and ln E L^θ ≥ θ(ln E L − w²/8) (Hoeffding).

@@ -33,7 +33,8 @@ def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Ar
     (m, n), still = distance.shape, 0
     edges, behind, height = _best_tent(log_a, log_c, apart)
     side = np.repeat([1.0, -1.0], [m, n])
-    for _ in range(STEPS[0] + STEPS[1] * (m + n)):
+    steps = STEPS[0] + STEPS[1] * (m + n)
+    while True:
         shares = log_a + height[:m], log_c + height[m:]
         weight = np.concatenate([share - log_sum(share) for share in shares])
         behind = behind - behind[:, [int(np.argmax(weight))]]
@@ -44,7 +45,8 @@ def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Ar
         with np.errstate(divide="ignore"):
             log_flow = log_flow + np.log(np.abs(flow))
         negative = np.flatnonzero(flow < 0)
-        if not negative.size:
+        steps -= 1
+        if steps < 0 or not negative.size:
             break
         # After many steps without progress the rule that cannot go round in circles (Bland).
         order = -edges[negative] @ [n, 1] if still > m + n else log_flow[negative]

@@ -133,8 +133,9 @@ class Runs:
         """The runs of a goal of one interval, each once; None for other goals and distances."""
         prior, form = attribute.prior, attribute.distance.line_form
         assert isinstance(prior, Finite)
-        is_plain = form is not None and np.isinf(form.cap) and prior.is_line
-        if not is_plain or not isinstance(goal, (Within, Exactly)):
+        if form is None or np.isfinite(form.cap) or not prior.is_line:
+            return None
+        if not isinstance(goal, (Within, Exactly)):
             return None
         mass, points = prior.mass[prior.mass > 0], prior.points[prior.mass > 0]
         if isinstance(goal, Exactly):
