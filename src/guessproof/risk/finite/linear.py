@@ -22,7 +22,6 @@ from guessproof.world.special import read_compiled
 TIGHT = 1e-10  # tolerance of the simplex method, the smallest that the solver accepts
 REPAIRED = 1e-8  # tolerance of the interior point: what it leaves is repaired
 SMALLEST = 1e-300  # stands for 0 where a logarithm or a sparse entry is wanted
-HEAVY = 0.01  # share of the heaviest node of the goal from which a node fixes the level
 SIMPLEX_UP_TO = (
     150,
     1500,
@@ -132,8 +131,7 @@ def _repair(
     rows, cols, size, top = edges.rows, edges.cols, a.size, int(np.argmax(a))
     prices[log_m[rows] <= log_m[cols]] = 0.0
     net = np.bincount(rows, ratio * prices, size) - np.bincount(cols, prices, size)
-    heavy = a > HEAVY * a[top]
-    level = float(np.min((o + net)[heavy] / a[heavy]))
+    level = float((o + net)[top] / a[top])
     have = o - level * a
     ends = np.cumsum(np.bincount(cols, minlength=size))
     leaving = np.split(np.argsort(cols, kind="stable"), ends)
