@@ -363,3 +363,45 @@ def test_four_cells_of_labels_are_proven_exactly(norm: str, epsilon: float) -> N
         return [(3, k, scale * share) for k, share in enumerate(rest)]
 
     proves_no_less(question, [[], []], flow, goal / (goal + sum(rest)))
+
+
+def test_a_likelihood_may_fall_faster_beyond_a_cut() -> None:
+    """The same under ψ of slope 1 below 0.7 and 2.5 above."""
+    with mp.workdps(30):
+        weight = [mp.quad(lambda x: mp.npdf(x) * mp.exp(0.9 * (0.7 - x)), (-mp.inf, 0.7)),
+                  mp.quad(lambda x: mp.npdf(x) * mp.exp(0.9 * 2.5 * (0.7 - x)), (0.7, mp.inf))]  # fmt: skip
+        q, goal = float(weight[0] / sum(weight)), float(mp.ncdf(0.7))
+    axis = line_of({"family": "normal", "mean": 0.0, "sd": 1.0}, cuts=[0.7], slopes=[1.0, 2.5], jumps=[0.0])
+    question = {"epsilon": 0.9, "norm": "linf", "axes": [axis], "goal": FIRST}
+    proves_no_less(question, [[0.7]], lambda level: [(0, 2, (1 - level) * goal * (1 + 1e-10))], q)
+
+
+SQUARE = [line_of({"family": "uniform", "low": 0.0, "high": 1.0}) for _ in range(2)]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 2.0])
+def test_a_cell_that_the_goal_cuts_may_hold_more_of_it_after_the_release(epsilon: float) -> None:
+    """A quarter of one cell: L may be e^ε times larger there than elsewhere, ε its diameter."""
+    quarter = {"all": [{"axis": axis, "intervals": [[0.0, 0.5]]} for axis in (0, 1)]}
+    question = {"epsilon": epsilon, "norm": "linf", "axes": SQUARE, "goal": quarter}
+    q = math.exp(epsilon) / (math.exp(epsilon) + 3)
+    proves_no_less(question, [[], []], lambda _: [], q)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_cells_of_different_widths_are_coupled_with_their_spread(epsilon: float) -> None:
+    """[0, 0.3]² and [0.3, 1]²: quantiles are 0.3 … 0.7 apart along either axis, the mean of the larger at most 0.6.
+
+    The checker compares slices of a 256th, so that it knows these distances a little less closely.
+    """
+    corner = {"all": [{"axis": axis, "intervals": [[0.0, 0.3]]} for axis in (0, 1)]}
+    question = {"epsilon": epsilon, "norm": "linf", "axes": SQUARE, "goal": corner}
+    spread = 4 * math.atanh(math.tanh(epsilon * 0.3 / 4) * math.tanh(epsilon * 0.4 / 4))
+    odds = 0.09 / 0.49 * math.exp(epsilon * 0.6 + spread)
+    q = odds / (1 + odds)
+
+    def proof(claimed: float) -> Certificate:
+        return Certificate(question, [[0.3], [0.3]], [(0, 3, (1 - claimed) * 0.09 * (1 + 1e-10))], claimed)
+
+    assert proof(q * 1.02).check() > q
+    rejected(vars(proof(q * (1 - 1e-5))))
