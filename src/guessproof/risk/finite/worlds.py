@@ -1,7 +1,7 @@
 """Finite worlds: finitely many possible secrets, their prior, and a distance between any two.
 
 The largest odds of a goal under L_i <= e^{D_ij} L_j (D = epsilon·distance) are a linear program. Few points are solved
-exactly in logarithms (`trees`), whatever the distances; more by HiGHS (`linear`). The attack is a likelihood that keeps
+exactly in logarithms, whatever the distances; more by HiGHS (both in `linear`). The attack is a likelihood that keeps
 every constraint to the last bit, L_i <- min_j e^{D_ij} L_j; the bound is recomputed from the program's prices.
 """
 
@@ -15,8 +15,7 @@ import numpy as np
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.finite.linear import Couplings, best_odds
-from guessproof.risk.finite.trees import largest_gain
+from guessproof.risk.finite.linear import Couplings, best_odds, largest_gain
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
@@ -254,10 +253,9 @@ def _classes(distance: Array) -> tuple[Any, Array]:
     """Points that no release may tell apart count as one: the class of each point, and distances between classes."""
     alike = (distance == 0) & (distance.T == 0)
     first, label = np.unique(np.argmax(alike, axis=1), return_inverse=True)
-    order = np.argsort(label, kind="stable")
-    starts = np.searchsorted(label[order], np.arange(first.size))
-    gathered = np.minimum.reduceat(distance[np.ix_(order, order)], starts, axis=0)
-    return label, np.minimum.reduceat(gathered, starts, axis=1)
+    between = np.full((first.size, first.size), np.inf)
+    np.minimum.at(between, (label[:, None], label), distance)
+    return label, between
 
 
 def shortest_paths(distance: Array) -> Array:
@@ -289,7 +287,7 @@ def near_pairs(distance: Array) -> Couplings:
     others = distance + np.diag(np.full(size, np.inf))
     near = np.argpartition(others, count - 1, axis=1)[:, :count]
     chosen = np.zeros((size, size), dtype=bool)
-    chosen[np.repeat(np.arange(size), count), near.ravel()] = True
+    np.put_along_axis(chosen, near, True, axis=1)
     chosen[int(np.argmin(np.max(distance, axis=1)))] = True
     rows, cols = np.nonzero((chosen | chosen.T) & np.isfinite(others))
     return Couplings(rows, cols, distance[rows, cols])
