@@ -58,10 +58,9 @@ class FiniteWorld:
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prior_factor", checked_factor(self.prior_factor))
-        mass = weights("prior", self.prior)
-        object.__setattr__(self, "prior", frozen(mass))
-        object.__setattr__(self, "distance", frozen(check_matrix(self.distance, mass.size)))
+        mass, factor = weights("prior", self.prior), checked_factor(self.prior_factor)
+        distance = frozen(check_matrix(self.distance, mass.size))
+        vars(self).update(prior=frozen(mass), distance=distance, prior_factor=factor)
 
     def posterior(self, goal: Any, epsilon: Any, side: str = "upper") -> Bracket:
         """The largest (or smallest) belief in the goal after any ε·d-private release."""
@@ -105,13 +104,11 @@ class FiniteWorld:
         return rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))
 
     def _misspecified(self, goal: Any) -> MisspecifiedPrior:
-        from guessproof.risk.prior_error.answer import (
-            prior_error_in,
-        )  # only where a prior may be wrong
+        # Only where a prior may be wrong.
+        from guessproof.risk.prior_error.answer import prior_error_in
 
-        return prior_error_in(
-            self.prior, self.distance, check_goal(goal, self.prior.size), self.prior_factor
-        )
+        marks = check_goal(goal, self.prior.size)
+        return prior_error_in(self.prior, self.distance, marks, self.prior_factor)
 
     def belief(self, goal: Any) -> Belief:
         """The goal's prior and gains."""
@@ -138,15 +135,6 @@ class GoalClasses:
         members = np.eye(len(distance))[label] * prior[keep, None]
         inside, outside = (marks[..., keep] @ members for marks in (goals, 1 - goals))
         return cls(inside, outside, shortest_paths(distance), label)
-
-    @property
-    def how(self) -> str:
-        """How the gains are found."""
-        count = len(self.distance)
-        few = {1: "one class: nothing is told", 2: "two classes: a formula"}
-        return few.get(
-            count, f"linear program on {count} points, bound re-checked from its dual"
-        )
 
     def solve(self, k: float, row: int = 0) -> tuple[float, float, Array]:
         """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class.
@@ -207,23 +195,21 @@ def finite_belief(prior: Array, distance: Array, goals: Array) -> Belief:
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(goals @ prior), np.log((1 - goals) @ prior)
     classes = GoalClasses.of(prior, distance, goals)
-    return Belief(log_p, log_q, classes.gains, classes.how)
+    count = len(classes.distance)
+    how = f"linear program on {count} points, bound re-checked from its dual"
+    few = {1: "one class: nothing is told", 2: "two classes: a formula"}
+    return Belief(log_p, log_q, classes.gains, few.get(count, how))
 
 
 def check_goal(goal: Any, size: int) -> Array:
     """Which points count as correct (1), which do not (0), or the fraction of a point that does."""
     chosen = numbers(GoalError, "goal", goal)
     if chosen.size != size:
-        raise GoalError(
-            "goal",
-            goal,
-            f"has {chosen.size} entries for {size} points",
-            "give one entry per point",
-        )
+        problem = f"has {chosen.size} entries for {size} points"
+        raise GoalError("goal", goal, problem, "give one entry per point")
     if np.any((chosen < 0) | (chosen > 1)):
-        raise GoalError(
-            "goal", goal, "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong"
-        )
+        problem, remedy = "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong"
+        raise GoalError("goal", goal, problem, remedy)
     return chosen
 
 
