@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 import guessproof as gp
 from guessproof.errors import GuessproofError, NotCertifiedError
@@ -260,3 +261,147 @@ def test_a_bracket_with_a_certificate_is_the_same_value() -> None:
     one, other = attack.posterior(0.3), attack.posterior(0.3)
     assert one == other
     assert "certif" not in repr(one) + str(one.to_dict())
+
+
+def line_of(prior: dict[str, Any], **metric: Any) -> dict[str, Any]:
+    """One axis of a question, with the distance |x − x′| unless told otherwise."""
+    return {"prior": prior, "metric": {"cuts": [], "slopes": [1.0], "jumps": [], "step": 0.0, "cap": None} | metric}
+
+
+def proves_no_less(question: dict[str, Any], cuts: list[list[float]], flow: Callable[[float], Any], q: float) -> None:
+    """The checker agrees with the exact belief q and with nothing below it, whatever the flow is scaled for."""
+    room = 1e-7 * (1 - q)
+    assert Certificate(question, cuts, flow(q + room), q + room).check() == q + room
+    for claimed in (q - room, q * 0.99):
+        for used in (q - room, q, q + room):
+            rejected(vars(Certificate(question, cuts, flow(used), claimed)))
+
+
+FIRST = {"axis": 0, "intervals": [[None, 0.7]]}
+DENSITIES: dict[str, tuple[dict[str, Any], float, float, Callable[[Any], Any]]] = {
+    "normal": ({"family": "normal", "mean": 0.4, "sd": 1.5}, -math.inf, math.inf,
+               lambda x: mp.exp(-(((x - 0.4) / 1.5) ** 2) / 2)),
+    "laplace": ({"family": "laplace", "mean": 0.4, "scale": 0.3}, -math.inf, math.inf,
+                lambda x: mp.exp(-abs(x - 0.4) / 0.3)),
+    "exponential": ({"family": "exponential", "scale": 1.3}, 0.0, math.inf, lambda x: mp.exp(-x / 1.3)),
+    "gamma": ({"family": "gamma", "shape": 2.5, "scale": 0.6}, 0.0, math.inf, lambda x: x**1.5 * mp.exp(-x / 0.6)),
+    "lognormal": ({"family": "lognormal", "median": 0.8, "sd_log": 0.6}, 0.0, math.inf,
+                  lambda x: mp.exp(-((mp.log(x / 0.8) / 0.6) ** 2) / 2) / x),
+    "beta": ({"family": "beta", "a": 1.7, "b": 2.2, "low": -1.0, "high": 2.0}, -1.0, 2.0,
+             lambda x: ((x + 1) / 3) ** 0.7 * ((2 - x) / 3) ** 1.2),
+    "uniform": ({"family": "uniform", "low": -1.0, "high": 2.0}, -1.0, 2.0, lambda x: 1),
+    "student_t": ({"family": "truncated", "base": {"family": "student_t", "mean": 0.1, "scale": 0.8, "df": 2.5},
+                   "low": -2.0, "high": 3.0}, -2.0, 3.0, lambda x: (1 + ((x - 0.1) / 0.8) ** 2 / 2.5) ** -1.75),
+    "histogram": ({"family": "histogram", "edges": [-1.0, 0.2, 2.0], "weights": [0.3, 0.7]}, -1.0, 2.0,
+                  lambda x: 0.3 / 1.2 if x < 0.2 else 0.7 / 1.8),
+    "mixture": ({"family": "mixture", "weights": [0.25, 0.75], "parts": [
+                    {"family": "uniform", "low": -1.0, "high": 2.0}, {"family": "exponential", "scale": 0.5}]},
+                -1.0, math.inf, lambda x: (0.25 / 3 if x < 2 else 0) + (0.75 * 2 * mp.exp(-2 * x) if x > 0 else 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("epsilon", [0.02, 1.3])
+@pytest.mark.parametrize("family", DENSITIES)
+def test_all_below_a_cut_is_proven_exactly(family: str, epsilon: float) -> None:
+    """L = e^{−εx} is the best likelihood, and one edge from cell to cell proves it: against quadrature in 30 digits."""
+    prior, low, high, density = DENSITIES[family]
+    with mp.workdps(30):
+        inner = [x for x in (0.0, 0.2, 0.4, 2.0) if low < x < high]
+        below, above = (sorted({a, *(x for x in inner if a < x < b), b}) for a, b in ((low, 0.7), (0.7, high)))
+        whole = mp.quad(density, [*below, *above[1:]])
+        goal = mp.quad(density, below) / whole
+        likelihood = [mp.quad(lambda x: density(x) * mp.exp(-epsilon * x), part) for part in (below, above)]
+        q = float(likelihood[0] / sum(likelihood))
+    question = {"epsilon": epsilon, "norm": "linf", "axes": [line_of(prior)], "goal": FIRST}
+    proves_no_less(question, [[0.7]], lambda level: [(0, 2, (1 - level) * float(goal) * (1 + 1e-10))], q)
+
+
+@pytest.mark.parametrize(
+    ("metric", "apart"),
+    [
+        ({}, 2.0),
+        ({"slopes": [1.7]}, 3.4),
+        ({"cuts": [0.5], "slopes": [0.0, 3.0], "jumps": [0.0]}, 4.5),
+        ({"cuts": [0.5, 1.0], "slopes": [1.0, 0.0, 2.0], "jumps": [0.25, 0.5]}, 3.25),
+        ({"step": 0.3}, 2.3),
+        ({"cap": 1.1}, 1.1),
+        ({"cap": 1.1, "step": 0.3}, 1.4),
+        ({"table": [[0.0, 1.9], [1.9, 0.0]], "slopes": [0.0]}, 1.9),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("epsilon", [0.01, 0.8])
+def test_two_atoms_are_proven_as_far_apart_as_they_are(metric: dict[str, Any], apart: float, epsilon: float) -> None:
+    odds = 0.3 / 0.7 * math.exp(epsilon * apart)
+    axis = line_of({"family": "finite", "values": [0.0, 2.0], "weights": [0.7, 0.3]}, **metric)
+    question = {"epsilon": epsilon, "norm": "linf", "axes": [axis], "goal": {"axis": 0, "intervals": [[2.0, 2.0]]}}
+
+    def flow(level: float) -> list[tuple[int, int, float]]:
+        y = (1 - level) * 0.3 * math.exp(epsilon * metric.get("step", 0.0)) * (1 + 1e-10)
+        return [(1, 2, y), (2, 0, y)] if "cap" in metric else [(1, 0, y)]
+
+    proves_no_less(question, [[]], flow, odds / (1 + odds))
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.8])
+@pytest.mark.parametrize("norm", ["l1", "l2", "l3", "linf"])
+def test_four_cells_of_labels_are_proven_exactly(norm: str, epsilon: float) -> None:
+    shares, apart = (0.2, 0.6), (1.3, 0.9)
+    axes = [
+        line_of({"family": "finite", "values": [0, 1], "weights": [1 - w, w]}, table=[[0.0, d], [d, 0.0]], slopes=[0.0])
+        for w, d in zip(shares, apart, strict=True)
+    ]
+    both = {"all": [{"axis": axis, "intervals": [[1, 1]]} for axis in (0, 1)]}
+    question = {"epsilon": epsilon, "norm": norm, "axes": axes, "goal": both}
+    power = float(norm[1:])
+    most = max(apart) if power == math.inf else sum(d**power for d in apart) ** (1 / power)
+    masses = [(1 - shares[0]) * (1 - shares[1]), (1 - shares[0]) * shares[1], shares[0] * (1 - shares[1])]
+    rest = [mass * math.exp(-epsilon * d) for mass, d in zip(masses, (most, *apart), strict=True)]
+    goal = shares[0] * shares[1]
+
+    def flow(level: float) -> list[tuple[int, int, float]]:
+        scale = (1 - level) * goal / sum(rest) * (1 + 1e-10)
+        return [(3, k, scale * share) for k, share in enumerate(rest)]
+
+    proves_no_less(question, [[], []], flow, goal / (goal + sum(rest)))
+
+
+def test_a_likelihood_may_fall_faster_beyond_a_cut() -> None:
+    """The same under ψ of slope 1 below 0.7 and 2.5 above."""
+    with mp.workdps(30):
+        weight = [mp.quad(lambda x: mp.npdf(x) * mp.exp(0.9 * (0.7 - x)), (-mp.inf, 0.7)),
+                  mp.quad(lambda x: mp.npdf(x) * mp.exp(0.9 * 2.5 * (0.7 - x)), (0.7, mp.inf))]  # fmt: skip
+        q, goal = float(weight[0] / sum(weight)), float(mp.ncdf(0.7))
+    axis = line_of({"family": "normal", "mean": 0.0, "sd": 1.0}, cuts=[0.7], slopes=[1.0, 2.5], jumps=[0.0])
+    question = {"epsilon": 0.9, "norm": "linf", "axes": [axis], "goal": FIRST}
+    proves_no_less(question, [[0.7]], lambda level: [(0, 2, (1 - level) * goal * (1 + 1e-10))], q)
+
+
+SQUARE = [line_of({"family": "uniform", "low": 0.0, "high": 1.0}) for _ in range(2)]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 2.0])
+def test_a_cell_that_the_goal_cuts_may_hold_more_of_it_after_the_release(epsilon: float) -> None:
+    """A quarter of one cell: L may be e^ε times larger there than elsewhere, ε its diameter."""
+    quarter = {"all": [{"axis": axis, "intervals": [[0.0, 0.5]]} for axis in (0, 1)]}
+    question = {"epsilon": epsilon, "norm": "linf", "axes": SQUARE, "goal": quarter}
+    q = math.exp(epsilon) / (math.exp(epsilon) + 3)
+    proves_no_less(question, [[], []], lambda _: [], q)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_cells_of_different_widths_are_coupled_with_their_spread(epsilon: float) -> None:
+    """[0, 0.3]² and [0.3, 1]²: quantiles are 0.3 … 0.7 apart along either axis, the mean of the larger at most 0.6.
+
+    The checker compares slices of a 256th, so that it knows these distances a little less closely.
+    """
+    corner = {"all": [{"axis": axis, "intervals": [[0.0, 0.3]]} for axis in (0, 1)]}
+    question = {"epsilon": epsilon, "norm": "linf", "axes": SQUARE, "goal": corner}
+    spread = 4 * math.atanh(math.tanh(epsilon * 0.3 / 4) * math.tanh(epsilon * 0.4 / 4))
+    odds = 0.09 / 0.49 * math.exp(epsilon * 0.6 + spread)
+    q = odds / (1 + odds)
+
+    def proof(claimed: float) -> Certificate:
+        return Certificate(question, [[0.3], [0.3]], [(0, 3, (1 - claimed) * 0.09 * (1 + 1e-10))], claimed)
+
+    assert proof(q * 1.02).check() > q
+    rejected(vars(proof(q * (1 - 1e-5))))

@@ -336,3 +336,25 @@ def test_what_is_returned_was_proven_for_every_run() -> None:
         if 0 < epsilon < math.inf:
             assert attack.advantage(epsilon=epsilon, both=both).bound <= limit
             assert attack.advantage(epsilon=epsilon * (1 + 1e-6), both=both).attack > limit * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 0.2, 4.0])
+@pytest.mark.parametrize("step", [0.0, 0.3])
+def test_the_worst_of_many_true_values_is_found_at_any_epsilon(epsilon: float, step: float) -> None:
+    """Bounds of tents name the true values that are asked: none that is worse may be missed, in either direction."""
+    rng = np.random.default_rng(round(10 * step))
+    points = np.unique(np.append(rng.normal(0, 5, 60), rng.normal(9, 0.2, 12)))
+    x = gp.Attribute("x", prior=gp.empirical(points), metric=gp.Absolute() + step * gp.Discrete())
+    turns = np.unique(np.append(points - 1.5, points + 1.5).clip(points[0], points[-1]))
+    t = (turns[1:] + turns[:-1]) / 2
+    t = t[np.searchsorted(points, t + 1.5) > np.searchsorted(points, t - 1.5)]
+    assert t.size > 100
+    worst, each = gp.Attack(gp.within(x, 1.5)), gp.Attack(gp.within(x, 1.5), at={"x": t})
+    for found, all_ in (
+        (worst.advantage(epsilon), each.advantage(epsilon)),
+        (worst.advantage(epsilon, both=True), each.advantage(epsilon, both=True)),
+        (worst.posterior(epsilon), each.posterior(epsilon)),
+    ):
+        most = float(np.max(all_.attack))
+        assert found.attack == pytest.approx(most, rel=1e-9)
+        assert most <= found.bound <= most * (1 + 1e-5)

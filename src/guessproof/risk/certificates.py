@@ -27,6 +27,7 @@ from guessproof.world import (
     Attribute,
     Finite,
     Goal,
+    LineForm,
     LinePrior,
     Mixture,
     Near,
@@ -44,34 +45,19 @@ MOST_TURNS = 100  # of one round; L is no longer known where it seems to turn mo
 STEPS = 8  # cells as far as the cap on each side of an end of the goal, before turns are known
 STRAIGHT = 1e-4  # of the steepest change of ln L over a cell: less than this counts as none, all but this as all
 MOST_EDGES = 500_000  # of a program
-TAIL_OFFSETS = (
-    1,
-    2,
-    3,
-    5,
-    8,
-    13,
-    21,
-)  # cells that an edge passes; beyond 2 only beside a change of label
+TAIL_OFFSETS = 1, 2, 3, 5, 8, 13, 21  # cells that an edge passes; beyond 2 only beside labels
 EXACT_UP_TO = 400  # nodes for the simplex method, which leaves little to mend
 ROUNDED = 1e-11  # relative: masses and gains of the program are worse by as much, so that rows hold when rounded
-TABLE = {
-    "cuts": [],
-    "slopes": [0.0],
-    "jumps": [],
-    "step": 0.0,
-    "cap": None,
-}  # beside a table of distances
+# What is left of a metric whose distances are a table.
+TABLE: dict[str, Any] = asdict(LineForm()) | {"cap": None}
 
 
 def certificate_of(
     attack: Any, epsilon: float, bound: float
 ) -> Certificate | tuple[Certificate, ...]:
     """Return what proves a posterior belief; one certificate for each attribute where they multiply."""
-    if attack.prior_factor != 1 or attack.alternatives or not attack.states_truth:
-        raise NotCertifiedError(
-            "certificates are for declared priors, one goal and stated true values"
-        )
+    if not attack.states_truth:
+        raise NotCertifiedError("certificates are for stated true values")
     if not bound < 1:
         raise NotCertifiedError("the bound is 1, which needs no proof")
     at = attack.at or {}
@@ -151,20 +137,13 @@ def _axis_of(attribute: Attribute, is_alone: bool) -> dict[str, Any]:
             f"{attribute.name} depends on other attributes: certificates need independent ones"
         )
     prior, form = attribute.prior, attribute.distance.line_form
-    has_form = form is not None and (form.is_flat or getattr(prior, "is_line", True))
-    if isinstance(prior, Finite) and not (is_alone and has_form):
-        labels = (
-            np.array([*prior.values, None], dtype=object)[:-1]
-            if not prior.is_line
-            else prior.points
-        )
-        return {
-            "prior": _prior_of(prior),
-            "metric": {
-                **TABLE,
-                "table": attribute.distance.distance(labels[:, None], labels).tolist(),
-            },
-        }
+    if isinstance(prior, Finite) and not (
+        is_alone and form and (form.is_flat or prior.is_line)
+    ):
+        names = np.array([*prior.values, None], dtype=object)[:-1]
+        labels = prior.points if prior.is_line else names
+        table = attribute.distance.distance(labels[:, None], labels).tolist()
+        return {"prior": _prior_of(prior), "metric": TABLE | {"table": table}}
     if form is None:
         raise NotCertifiedError(
             f"{attribute.distance!r} is no distance along a line, which certificates need"
@@ -249,10 +228,8 @@ def _by_program(
     """A certificate over given cuts, and where to cut one attribute next."""
     with flint.ctx.workprec(PRECISION):
         grid = NodeGrid(question, cuts)
-        edges, hub = _edges_of(grid)
-        inside, outside = (
-            np.array([*map(float, side), *hub]) for side in (grid.goal, grid.rest)
-        )
+        edges = _edges_of(grid)
+        inside, outside = (np.array([*map(float, x), 0.0]) for x in (grid.goal, grid.rest))
         inside, outside = inside * (1 + ROUNDED), outside * (1 - ROUNDED)
         found = best_flow(inside, outside, edges, exact=inside.size <= EXACT_UP_TO)
         flow = np.zeros(edges.cost.size) if found.flow is None else found.flow
@@ -268,34 +245,34 @@ def _by_program(
         ), _turns(grid, found.log_m)
 
 
-def _edges_of(grid: NodeGrid) -> tuple[Couplings, list[float]]:
-    """Edges between near nodes and between any labels, and by way of the hub, whose mass is the second value."""
+def _edges_of(grid: NodeGrid) -> Couplings:
+    """Edges between near nodes and between any labels, and by way of the hub."""
     shape, size = [len(axis.cells) for axis in grid.axes], len(grid.goal)
     has_labels = any(axis.table for axis in grid.axes)
-    near = [n for k in (TAIL_OFFSETS if has_labels else TAIL_OFFSETS[:2]) for n in (-k, k)]
+    near = [n for k in TAIL_OFFSETS[: None if has_labels else 2] for n in (-k, k)]
     offsets = [
         range(1 - n, n) if axis.table else [0, *near]
         for axis, n in zip(grid.axes, shape, strict=True)
     ]
-    start: Any = np.indices(shape).reshape(len(shape), -1)
+    start, sides = np.indices(shape).reshape(len(shape), -1), np.reshape(shape, (-1, 1))
     pairs: list[tuple[int, int]] = []
     for step in product(*offsets):
-        end: Any = start + np.reshape(step, (-1, 1))
-        valid = np.flatnonzero(np.all((end >= 0) & (end < np.reshape(shape, (-1, 1))), axis=0))
-        if any(step):
-            target: Any = np.ravel_multi_index(tuple(end[:, valid]), shape)
-            pairs += zip(valid.tolist(), target.tolist(), strict=True)
+        end = start + np.reshape(step, (-1, 1))
+        valid = np.flatnonzero(np.all((end >= 0) & (end < sides), axis=0))
+        target: Any = np.ravel_multi_index(tuple(end[:, valid]), shape)
+        pairs += [
+            (i, j) for i, j in zip(valid.tolist(), target.tolist(), strict=True) if i != j
+        ]
     if len(pairs) > MOST_EDGES:
         raise NotCertifiedError(
             f"a program over {size} values is too large: certificates are for fewer"
         )
-    has_hub = grid.gain(size, 0).is_finite()
-    if has_hub:
+    if grid.gain(size, 0).is_finite():
         pairs += [edge for i in range(size) for edge in ((i, size), (size, i))]
     rows, cols = np.array(pairs).T
     cost = np.array([_log_gain(grid, i, j) for i, j in pairs])
     some = np.isfinite(cost)
-    return Couplings(rows[some], cols[some], cost[some] + ROUNDED), [0.0] * has_hub
+    return Couplings(rows[some], cols[some], cost[some] + ROUNDED)
 
 
 def _log_gain(grid: NodeGrid, i: int, j: int) -> float:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from importlib import import_module
@@ -41,7 +41,6 @@ flint: Any = import_module("flint")  # has no types
 arb, acb = flint.arb, flint.acb
 Table = Mapping[str, Any]  # of what JSON holds
 Pair = tuple[Any, Any]
-Functions = dict[str, Callable[..., Any]]
 
 PRECISION = 128  # bits: tilted normal masses lose about 30 of them at a rate of 10^4 per standard deviation
 CLOSE = 2.0**-50  # relative error of integrals: means of cells are small differences of them
@@ -56,6 +55,7 @@ PAD = 1e-12  # relative rounding of sums of a few hundred products in floating p
 STEEPEST = 1 - 1e-4  # argument of artanh up to which its rounding is below PAD
 ROUNDED = 1e-9  # of a total probability: weights are given in floating point
 INF = math.inf
+MALFORMED = LookupError, TypeError, ValueError, ArithmeticError, AttributeError
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,7 @@ class Certificate:
         with flint.ctx.workprec(PRECISION):
             try:
                 _verify(self)
-            except (
-                LookupError,
-                TypeError,
-                ValueError,
-                ArithmeticError,
-                AttributeError,
-            ) as error:
+            except MALFORMED as error:
                 raise NotCertifiedError(f"the certificate is malformed: {error!r}") from None
         return self.posterior
 
@@ -102,17 +96,13 @@ class Certificate:
 
 
 def _verify(certificate: Certificate) -> None:
-    _require(
-        0 < _number(certificate.posterior) < 1,
-        "the posterior is no probability between 0 and 1",
-    )
+    _require(0 < _number(certificate.posterior) < 1, "the posterior is no probability")
     grid = NodeGrid(certificate.question, certificate.cuts)
     q = arb(certificate.posterior)
     rows = [(1 - q) * goal - q * rest for goal, rest in zip(grid.goal, grid.rest, strict=True)]
     rows.append(arb(0))  # the hub
     for i, j, y in certificate.flow:
-        _require(min(i, j) >= 0, "an edge has no such node")
-        _require(_number(y) >= 0, "a flow is negative")
+        _require(min(i, j, _number(y)) >= 0, "an edge has no such node, or a negative flow")
         rows[i] -= y
         rows[j] += grid.gain(i, j) * y
     for k, row in enumerate(rows):
@@ -264,10 +254,8 @@ class Axis:
             _require(
                 all(low < high for low, high in self.cells), "cuts do not rise within the prior"
             )
-            _require(
-                all(x in cuts or not ends[0] < x < ends[-1] for x in bends),
-                "the distance bends inside a cell",
-            )
+            inner = [x for x in bends if ends[0] < x < ends[-1]]
+            _require(set(inner) <= set(cuts), "the distance bends inside a cell")
             if is_alone:
                 self.cells = sorted([*self.cells, *((cut, cut) for cut in cuts)])
             self.masses = [self._tilted(0, low, high, 0.0) for low, high in self.cells]
@@ -296,8 +284,9 @@ class Axis:
         for start, stop, slope in zip(
             [-INF, *cuts], [*cuts, INF], self.metric["slopes"], strict=True
         ):
-            if slope and max(start, low) < min(stop, high):
-                total += arb(slope) * (arb(min(stop, high)) - max(start, low))
+            near, far = max(start, low), min(stop, high)
+            if slope and near < far:
+                total += arb(slope) * (arb(far) - near)
         for cut, jump in zip(cuts, self.metric["jumps"], strict=True):
             if low <= cut < high or (cut == high < end):  # a value at a jump lies below it
                 total += jump
@@ -353,11 +342,8 @@ class Axis:
         least = float(np.min(np.where(meet, y[:-1] - x[1:], INF)))
         most = float(np.max(np.where(meet, y[1:] - x[:-1], 0.0)))
         _require(least <= most, "a cell without quantiles")
-        return (
-            max(least, 0.0),
-            min(max(gap + self._mean(i, True) + self._mean(j, False), least), most),
-            most,
-        )
+        mean = gap + self._mean(i, True) + self._mean(j, False)
+        return max(least, 0.0), min(max(mean, least), most), most
 
     def _mean(self, i: int, is_right: bool) -> float:
         """The mean distance from an end of a cell, at most."""
@@ -393,12 +379,10 @@ class PriorLaw:
         low, high = max(low, self.low), min(high, self.high)
         if not low < high:
             return arb(0)
-        moment, factor = (
-            rate * self.scale,
-            self.weight * (rate * (self.start - arb(anchor))).exp(),
-        )
         if rate == 0:
             return self.weight * self.mass(low, high)
+        moment = rate * self.scale
+        factor = self.weight * (rate * (self.start - arb(anchor))).exp()
         if self.family == "normal":  # tilting moves it
             moved = replace(self, start=self.start + moment * self.scale)
             return factor * (moment**2 / 2).exp() * moved.mass(low, high)
@@ -450,14 +434,14 @@ def _log_power(z: Any, k: Any) -> Any:
 
 
 # Of standard families: the probabilities below and above z, and ln of the density at a complex z, where it is needed.
-TAILS: Functions = {
+TAILS: Table = {
     "normal": _normal_tails,
     "lognormal": lambda z, sd: _normal_tails(z.log() / sd) if z > 0 else (arb(0), arb(1)),
     "student_t": _student_tails,
     "gamma": lambda z, k: (z.gamma_lower(k, 1), z.gamma_upper(k, 1)),
     "beta": lambda z, a, b: (z.beta_lower(a, b, 1), (1 - z).beta_lower(b, a, 1)),
 }
-LOG_DENSITIES: Functions = {
+LOG_DENSITIES: Table = {
     "lognormal": lambda z, sd: (
         -((z.log(True) / sd) ** 2) / 2 - z.log(True) - (sd * (2 * arb.pi()).sqrt()).log()
     ),
@@ -473,7 +457,7 @@ LOG_DENSITIES: Functions = {
     ),
 }
 # Families of priors in terms of standard ones.
-LAWS: Functions = {
+LAWS: Table = {
     "normal": lambda p: [PriorLaw("normal", p["mean"], p["sd"], ())],
     "student_t": lambda p: [PriorLaw("student_t", p["mean"], p["scale"], (p["df"],))],
     "lognormal": lambda p: [PriorLaw("lognormal", 0.0, p["median"], (p["sd_log"],), 0.0)],

@@ -1,12 +1,21 @@
 """Linear programs over nodes and edges: the largest odds of a goal under M[row] <= e^cost M[col] on every edge.
 
-HiGHS looks for likelihoods M >= 0 with the least mass outside the goal per mass inside. Only the prices y >= 0 of the
-edges are taken from it, and what they prove is computed here: with M = e^-way m, way the shortest path to the goal,
+Many nodes (`best_odds`). HiGHS looks for likelihoods M >= 0 with the least mass outside the goal per mass inside. Only
+the prices y >= 0 of the edges are taken from it, and what they prove is computed here: with M = e^-way m, way the
+shortest path to the goal,
 
     outside·m - mu inside·m = sum of residual·m + sum over edges of y (m[col] - ratio m[row]) >= 0
 
 where residual = outside - mu inside + (inflow ratio·y) - (outflow y) >= 0 at every node. Then no odds exceed 1/mu,
 whatever the solver did. Prices that overload a node by rounding are scaled down first, from the farthest node inwards.
+
+Few points, however far apart (`largest_gain`). Mass `a` of the goal and mass `c` of the rest lie on points i and j, and
+L_i ≤ e^{D_ij} L_j. Where the odds Σ aL / Σ cL are largest, as many of these constraints are tight as it takes to fix L:
+a spanning tree. In units of L a plan that carries all of the goal to the rest is an ordinary flow on that tree: on each
+edge, what the points behind it hold of the goal less what they hold of the rest. If no flow is negative, the plan
+proves that no odds are larger. If one is, the part of the tree behind it holds more goal than rest and is lifted until
+another constraint is tight: the simplex method without any exponential of a distance. Any plan without negative flows
+is a proof, recomputed from masses and distances alone; the caller finds out what the likelihood reaches.
 """
 
 from __future__ import annotations
@@ -17,21 +26,25 @@ from typing import Any
 import numpy as np
 
 from guessproof.world.checks import Array, Indices
+from guessproof.world.line import log_sum
 from guessproof.world.special import read_compiled
 
 TIGHT = 1e-10  # tolerance of the simplex method, the smallest that the solver accepts
 REPAIRED = 1e-8  # tolerance of the interior point: what it leaves is repaired
 SMALLEST = 1e-300  # stands for 0 where a logarithm or a sparse entry is wanted
-HEAVY = 0.01  # share of the heaviest node of the goal from which a node fixes the level
 SIMPLEX_UP_TO = (
-    150  # nodes; beyond it an interior point is faster, and its rounding is repaired
-)
-NARROW_UP_TO = 1500  # the same where gains are so small that what is repaired would exceed them
+    150,
+    1500,
+)  # nodes, of any program and of exact ones; beyond an interior point is faster
 FLOOR = 600.0  # paths longer than this weigh nothing: e^-600 is above the smallest number
-NEAR = 0.05  # diameter in ln L below which each edge matters
+NEAR = 0.05  # diameter in ln L below which a gain is so small that each edge and each digit matters
 SMALL = 4e-3  # diameter in ln L below which small gains would lose their digits
 STEP = 1e-9  # added to each step of a path, so that it is longer than the part before, also at no cost
 ROUNDING = 1e-12  # relative error of a sum of a few hundred thousand products, in ln odds
+CANCELLED = 1e-15  # what is left of a difference below this share of its terms is rounding
+APART = 2e4  # stands for an infinite distance: e^{−APART} is nothing beside any mass
+OF_LOGS = 4e-15  # of a logarithm, relative to the largest that is added
+PIVOTS = 300, 30  # of the search: at least so many, and so many for each point
 
 
 @dataclass(frozen=True)
@@ -65,62 +78,59 @@ def best_odds(
 ) -> ProgramBound:
     """Return log-odds of inside to outside that no likelihood exceeds; infinite where nothing is proven.
 
-    `exact` asks for the simplex method, which is slower for many nodes and leaves no rounding to repair.
+    `exact` asks for every edge and the simplex method, slower for many nodes; it leaves no rounding to repair.
     """
-    middle = np.array([int(np.argmax(inside))])
-    width = sum(
-        float(np.max(_shortest(edges, inside.size, middle, backwards=back)))
-        for back in (False, True)
-    )
-    if 0 < width < SMALL:
-        # From a larger ε, where digits are left: L^θ is private at θε, and ln E L^θ ≥ θ(ln E L − w²/8) (Hoeffding).
-        share, base = width / SMALL, float(np.log(np.sum(inside)) - np.log(np.sum(outside)))
-        found = best_flow(inside, outside, edges.scaled(1 / share), exact=exact, every=True)
-        bound = base + share * (found.bound - base + SMALL**2 / 8)
-        return ProgramBound(bound, share * found.log_m)
-    return best_flow(inside, outside, edges, exact=exact, every=width < NEAR)
+    middle, rows, cols = [int(np.argmax(inside))], edges.rows, edges.cols
+    both = (rows, cols), (cols, rows)
+    paths = [_paths(edges.cost, ends, inside.size, middle) for ends in both]
+    width = float(sum(map(np.max, paths)))
+    if not 0 < width < SMALL:
+        return best_flow(inside, outside, edges, exact=exact or width < NEAR)
+    # From a larger ε, where digits are left: L^θ is private at θε, and ln E L^θ ≥ θ(ln E L − w²/8) (Hoeffding).
+    share, base = width / SMALL, float(np.log(np.sum(inside)) - np.log(np.sum(outside)))
+    found = best_flow(inside, outside, edges.scaled(1 / share), exact=True)
+    bound = base + share * (found.bound - base + SMALL**2 / 8)
+    return ProgramBound(bound, share * found.log_m)
 
 
 def best_flow(
-    inside: Array, outside: Array, edges: Couplings, *, exact: bool = False, every: bool = False
+    inside: Array, outside: Array, edges: Couplings, *, exact: bool = False
 ) -> ProgramBound:
-    """Return the same with the flow that proves it, however small the gain; `every` edge, or those that matter most."""
+    """Return the same with the flow that proves it, however small the gain."""
     # A likelihood e^-way near the best one, so that nothing in the program is tiny: the distance from the goal. No step
     # away from it needs to climb, and a missing edge only loosens.
-    way = np.minimum(_shortest(edges, inside.size, np.flatnonzero(inside > 0)), FLOOR)
-    kept = (way[edges.rows] <= way[edges.cols]) | exact | every
+    rows, cols, size = edges.rows, edges.cols, inside.size
+    way = np.minimum(_paths(edges.cost, (rows, cols), size, np.flatnonzero(inside > 0)), FLOOR)
+    kept = np.flatnonzero((way[rows] <= way[cols]) | exact)
     log_in, log_out = (
         float(np.log(np.maximum(part @ np.exp(-way), SMALLEST))) for part in (inside, outside)
     )
     a, o = inside * np.exp(-way - log_in), outside * np.exp(-way - log_out)
-    ratio = np.exp(np.minimum(way[edges.cols] - way[edges.rows] - edges.cost, 0.0))
-    inner = Couplings(edges.rows[kept], edges.cols[kept], edges.cost[kept])
-    closely = exact or (every and inside.size <= NARROW_UP_TO)
-    found = solve_edges(o, a, inner, ratio[kept], np.zeros(inner.rows.size), 1.0, exact=closely)
+    ratio = np.exp(np.minimum(way[cols] - way[rows] - edges.cost, 0.0))
+    inner = Couplings(rows[kept], cols[kept], edges.cost[kept])
+    found = solve_edges(o, a, inner, ratio[kept], exact=exact)
     if found is None:
         return ProgramBound(np.inf, -way)
     log_m = np.log(np.maximum(found[0], SMALLEST)) - way
-    if np.any(
-        (inside > 0) & (a == 0)
-    ):  # too far apart for numbers: the check would not see this mass
-        return ProgramBound(np.inf, log_m)
-    prices = np.zeros(kept.size)
+    prices = np.zeros(rows.size)
     prices[kept] = found[1]
     least = _repair(a, o, edges, ratio, prices, log_m)
-    if not least > 0:
+    # Masses too far apart for numbers are not seen by the check.
+    if np.any((inside > 0) & (a == 0)) or not least > 0:
         return ProgramBound(np.inf, log_m)
-    flow = np.exp(log_in + way[edges.rows]) * ratio * prices / least
+    flow = np.exp(log_in + way[rows]) * ratio * prices / least
     return ProgramBound(float(log_in - log_out - np.log(least) + ROUNDING), log_m, flow)
 
 
-def _shortest(edges: Couplings, size: int, start: Indices, *, backwards: bool = False) -> Array:
-    """The shortest directed path from any of some nodes (or to one of them)."""
+def _paths(
+    cost: Array, ends: tuple[Indices, Indices], size: int, start: Any, **options: bool
+) -> Any:
+    """The shortest directed paths from the nearest of some nodes, one end of each edge to the other."""
     from scipy.sparse import csr_array  # takes longer to import than most questions to answer
     from scipy.sparse.csgraph import dijkstra
 
-    ends = (edges.cols, edges.rows) if backwards else (edges.rows, edges.cols)
-    graph = csr_array((np.maximum(edges.cost, SMALLEST), ends), shape=(size, size))
-    return np.asarray(dijkstra(graph, indices=start, min_only=True), dtype=np.float64)
+    graph = csr_array((np.maximum(cost, SMALLEST), ends), shape=(size, size))
+    return dijkstra(graph, indices=start, **(options or {"min_only": True}))
 
 
 def _repair(
@@ -130,97 +140,134 @@ def _repair(
 
     Nodes are visited from the least likely one upwards. A node that cannot bear what flows out of it sends less, so
     that what is missing moves towards the goal, by ratios of at most 1. What is missing at a node of the goal is
-    fetched from the heaviest one, along the shortest path between the two.
+    fetched from the heaviest one, along the shortest path between the two, for the farthest ones first.
     """
-    size, top = a.size, int(np.argmax(a))
-    prices[log_m[edges.rows] <= log_m[edges.cols]] = 0.0
-    net = np.bincount(edges.rows, ratio * prices, size) - np.bincount(edges.cols, prices, size)
-    heavy = a > HEAVY * a[top]
-    level = float(np.min((o + net)[heavy] / a[heavy]))
+    rows, cols, size, top = edges.rows, edges.cols, a.size, int(np.argmax(a))
+    prices[log_m[rows] <= log_m[cols]] = 0.0
+    net = np.bincount(rows, ratio * prices, size) - np.bincount(cols, prices, size)
+    level = float((o + net)[top] / a[top])
     have = o - level * a
-    leaving = np.argsort(edges.cols, kind="stable")
-    starts = np.searchsorted(edges.cols[leaving], np.arange(size + 1)).tolist()
-    for node in np.argsort(log_m, kind="stable").tolist():
-        flows = leaving[starts[node] : starts[node + 1]]
-        flows = flows[prices[flows] > 0]
-        if flows.size:
-            prices[flows] *= min(
-                1.0, max(float(have[node]), 0.0) / float(np.sum(prices[flows]))
-            )
+    ends = np.cumsum(np.bincount(cols, minlength=size))
+    leaving = np.split(np.argsort(cols, kind="stable"), ends)
+    for node in np.argsort(log_m, kind="stable"):
+        flows = leaving[node]
+        wanted = float(np.sum(prices[flows]))
+        if wanted > 0:
+            prices[flows] *= min(1.0, max(float(have[node]), 0.0) / wanted)
             have[node] -= float(np.sum(prices[flows]))
-            np.add.at(have, edges.rows[flows], ratio[flows] * prices[flows])
-    if np.any((have < 0) & (np.arange(size) != top)):
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            _fetch(have, top, edges, ratio, prices)
-        if not np.isfinite(have).all():  # too much would have to be moved for numbers
-            return 0.0
-    short = have < 0
-    least = float(np.min(have[short] / np.maximum(a[short], SMALLEST), initial=0.0))
+            np.add.at(have, rows[flows], ratio[flows] * prices[flows])
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        path, before = _paths(
+            STEP - np.log(ratio), (cols, rows), size, top, return_predecessors=True
+        )
+        numbers = {ends: k for k, ends in enumerate(zip(cols, rows, strict=True))}
+        for node in np.argsort(-path, kind="stable"):
+            if have[node] < 0 and 0 < path[node] < np.inf:
+                edge = numbers[before[node], node]
+                fetched = -have[node] / ratio[edge]
+                prices[edge] += fetched
+                have[before[node]] -= fetched
+                have[node] = 0.0
+        short = ~(have >= 0)  # also where too much would have to be moved for numbers
+        least = float(np.min(have[short] / np.maximum(a[short], SMALLEST), initial=0.0))
     return (level + least) * (1 - ROUNDING)
 
 
-def _fetch(have: Array, top: int, edges: Couplings, ratio: Array, prices: Array) -> None:
-    """Move what nodes have too little of to the heaviest node of the goal, the farthest ones first."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    steps, size = (edges.cols, edges.rows), have.size
-    with np.errstate(divide="ignore"):
-        graph = csr_array((STEP - np.log(ratio), steps), shape=(size, size))
-    path, before = dijkstra(graph, indices=top, return_predecessors=True)
-    number = csr_array((np.arange(1, ratio.size + 1), steps), shape=(size, size))
-    for node in np.argsort(-path, kind="stable").tolist():
-        if have[node] < 0 and node != top and np.isfinite(path[node]):
-            edge = number[before[node], node] - 1
-            fetched = -have[node] / ratio[edge]
-            prices[edge] += fetched
-            have[before[node]] -= fetched
-            have[node] = 0.0
-
-
 def solve_edges(
-    cost: Array,
-    fixed: Array,
-    edges: Couplings,
-    ratio: Array,
-    room: Array,
-    total: float,
-    *,
-    exact: bool = False,
+    cost: Array, fixed: Array, edges: Couplings, ratio: Array, *, exact: bool = False
 ) -> tuple[Array, Array] | None:
-    """Minimise cost·m with fixed·m = total and ratio m[row] - m[col] <= room; return (m, prices >= 0), or None."""
+    """Minimise cost·m with fixed·m = 1 and ratio m[row] <= m[col]; return (m, prices >= 0), or None."""
     core: Any = read_compiled("scipy.optimize._highspy._core")
     size, count, some = cost.size, edges.rows.size, np.flatnonzero(fixed)
-    program = core.HighsLp()
-    program.num_col_ = program.a_matrix_.num_col_ = size
-    program.num_row_ = program.a_matrix_.num_row_ = count + 1
-    program.col_cost_ = cost
-    program.col_lower_ = np.zeros(size)
-    program.col_upper_ = np.full(size, core.kHighsInf)
-    program.row_lower_ = np.append(np.full(count, -core.kHighsInf), total)
-    program.row_upper_ = np.append(room, total)
-    program.a_matrix_.format_ = core.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = np.append(
-        2 * np.arange(count + 1), 2 * count + some.size
-    ).astype(np.int32)
-    pairs = np.stack([edges.rows, edges.cols], axis=1).ravel()
-    program.a_matrix_.index_ = np.append(pairs, some).astype(np.int32)
-    entries = np.stack([ratio, -np.ones(count)], axis=1).ravel()
-    program.a_matrix_.value_ = np.append(entries, fixed[some])
-    options, engine = core.HighsOptions(), core._Highs()
-    simplex = exact or size <= SIMPLEX_UP_TO
-    options.output_flag = False
-    options.solver, options.run_crossover = ("simplex", "on") if simplex else ("ipm", "off")
-    for name in (
-        "primal_feasibility_tolerance",
-        "dual_feasibility_tolerance",
-        "ipm_optimality_tolerance",
-    ):
-        setattr(options, name, TIGHT if simplex else REPAIRED)
-    engine.passOptions(options)
-    engine.passModel(program)
+    pairs = np.stack([edges.rows, edges.cols], axis=1)
+    entries = np.stack([ratio, -np.ones(count)], axis=1)
+    start = np.append(2 * np.arange(count + 1), 2 * count + some.size)
+    index, value = np.append(pairs, some), np.append(entries, fixed[some])
+    low, high = np.full(count, -np.inf), np.zeros(count)
+    engine = core._Highs()
+    engine.setOptionValue("output_flag", False)
+    simplex = size <= SIMPLEX_UP_TO[exact]
+    engine.setOptionValue("solver", "simplex" if simplex else "ipm")
+    engine.setOptionValue("run_crossover", "on" if simplex else "off")
+    for name in ("primal_feasibility", "dual_feasibility", "ipm_optimality"):
+        engine.setOptionValue(f"{name}_tolerance", TIGHT if simplex else REPAIRED)
+    sizes = size, count + 1, index.size, 2, 1, 0.0
+    columns = cost, np.zeros(size), np.full(size, np.inf)
+    bounds, whole = (np.append(low, 1.0), np.append(high, 1.0)), np.zeros(size, dtype=np.int32)
+    engine.passModel(*sizes, *columns, *bounds, start, index, value, whole)
     engine.run()
     found = engine.getSolution()
-    if engine.getModelStatus() != core.HighsModelStatus.kOptimal and not found.dual_valid:
+    if not found.dual_valid:
         return None
     return np.asarray(found.col_value), np.maximum(-np.asarray(found.row_dual)[:count], 0.0)
+
+
+def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Array]:
+    """What no ln Σ aL / Σ cL exceeds, and ln L on the rest's points, from which the goal's follow."""
+    if np.any(np.all(np.isinf(distance), axis=1)):  # a goal that nothing outside limits
+        return np.inf, np.zeros(len(log_c))
+    furthest = float(np.max(distance, initial=0.0, where=np.isfinite(distance)))
+    apart = np.where(np.isfinite(distance), distance, APART + 4 * furthest)
+    (m, n), still = distance.shape, 0
+    edges, behind, height = _best_tent(log_a, log_c, apart)
+    side = np.repeat([1.0, -1.0], [m, n])
+    steps = PIVOTS[0] + PIVOTS[1] * (m + n)
+    while True:
+        shares = log_a + height[:m], log_c + height[m:]
+        weight = np.concatenate([share - log_sum(share) for share in shares])
+        behind = behind - behind[:, [int(np.argmax(weight))]]
+        largest = np.max(np.where(behind != 0, weight, -np.inf), axis=1, keepdims=True)
+        parts = behind * side * np.exp(np.minimum(weight - largest, 0.0))
+        flow, log_flow = np.sum(parts, axis=1), largest[:, 0]
+        flow[np.abs(flow) <= CANCELLED * (2 + np.count_nonzero(parts, axis=1))] = 0.0
+        with np.errstate(divide="ignore"):
+            log_flow = log_flow + np.log(np.abs(flow))
+        negative = np.flatnonzero(flow < 0)
+        steps -= 1
+        if steps < 0 or not negative.size:
+            break
+        # After many steps without progress the rule that cannot go round in circles (Bland).
+        order = -edges[negative] @ [n, 1] if still > m + n else log_flow[negative]
+        out = int(negative[np.argmax(order)])
+        lifted = behind[out] != behind[out, edges[out, 0]]
+        crossing = lifted[:m, None] & ~lifted[m:]
+        room = np.where(crossing, apart + height[m:] - height[:m, None], np.inf)
+        i, j = np.unravel_index(int(np.argmin(room)), room.shape)
+        still = 0 if room[i, j] > 0 else still + 1
+        height[lifted] += max(float(room[i, j]), 0.0)
+        # Exchange of one edge for another: one step of Gauss and Jordan.
+        entering = behind[:, i] - behind[:, m + j]
+        row = behind[out] / entering[out]
+        entering[out] -= 1
+        behind = behind - np.outer(entering, row)
+        edges[out] = i, j
+    plan = np.full(distance.shape, -np.inf)
+    plan[edges[:, 0], edges[:, 1]] = np.where(flow > 0, log_flow - height[edges[:, 0]], -np.inf)
+    plan[np.isinf(distance)] = -np.inf
+    heights = height[m:] - float(np.max(height))
+    idle = np.flatnonzero(np.max(plan, axis=1) == -np.inf)
+    plan[idle, np.argmin(distance[idle] + heights, axis=1)] = 0.0
+    with np.errstate(invalid="ignore"):
+        carried = plan + (log_a - log_sum(plan))[:, None]
+        load = np.where(carried > -np.inf, carried + distance, -np.inf)
+    sizes = furthest, float(np.max(np.abs(log_a))), float(np.max(np.abs(log_c)))
+    return float(np.max(log_sum(load.T) - log_c)) + OF_LOGS * (4 + sum(sizes)), heights
+
+
+def _best_tent(log_a: Array, log_c: Array, distance: Array) -> tuple[Indices, Array, Array]:
+    """The likelihood that falls from one point of the goal, raised at the goal's other points as far as it may be.
+
+    Its tree as edges (goal, rest); which points lie behind each edge, seen from the peak (1 where the goal's end is
+    behind it, −1 where the rest's is); and ln L.
+    """
+    m, n = distance.shape
+    raised = np.min(distance[:, None, :] - distance[None, :, :], axis=2)  # [i, peak]
+    odds = log_sum((log_a[:, None] + raised).T) - log_sum(log_c[None, :] - distance)
+    peak = int(np.argmax(odds))
+    others, rests = np.delete(np.arange(m), peak), np.arange(n)
+    limits = np.argmin(distance - distance[peak], axis=1)[others]
+    edges = np.stack([np.append(np.full(n, peak), others), np.append(rests, limits)], axis=1)
+    behind = np.zeros((m + n - 1, m + n))
+    behind[rests, m + rests] = behind[limits, others] = -1.0
+    behind[n + np.arange(m - 1), others] = 1.0
+    return edges, behind, np.append(raised[:, peak], -distance[peak])

@@ -1,7 +1,7 @@
 """Finite worlds: finitely many possible secrets, their prior, and a distance between any two.
 
 The largest odds of a goal under L_i <= e^{D_ij} L_j (D = epsilon·distance) are a linear program. Few points are solved
-exactly in logarithms (`trees`), whatever the distances; more by HiGHS (`linear`). The attack is a likelihood that keeps
+exactly in logarithms, whatever the distances; more by HiGHS (both in `linear`). The attack is a likelihood that keeps
 every constraint to the last bit, L_i <- min_j e^{D_ij} L_j; the bound is recomputed from the program's prices.
 """
 
@@ -15,14 +15,14 @@ import numpy as np
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.finite.linear import Couplings, best_odds
-from guessproof.risk.finite.trees import largest_gain
+from guessproof.risk.finite.linear import Couplings, best_odds, largest_gain
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
     checked_epsilon,
     checked_factor,
     checked_limits,
+    least_of,
     posterior_bracket,
     safe_epsilon,
 )
@@ -58,10 +58,9 @@ class FiniteWorld:
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prior_factor", checked_factor(self.prior_factor))
-        mass = weights("prior", self.prior)
-        object.__setattr__(self, "prior", frozen(mass))
-        object.__setattr__(self, "distance", frozen(check_matrix(self.distance, mass.size)))
+        mass, factor = weights("prior", self.prior), checked_factor(self.prior_factor)
+        distance = frozen(check_matrix(self.distance, mass.size))
+        vars(self).update(prior=frozen(mass), distance=distance, prior_factor=factor)
 
     def posterior(self, goal: Any, epsilon: Any, side: str = "upper") -> Bracket:
         """The largest (or smallest) belief in the goal after any ε·d-private release."""
@@ -89,38 +88,27 @@ class FiniteWorld:
         rise, most = checked_limits(advantage, posterior)
         found: list[Any] = []
         if most is not None:
-            found.append(
-                safe_epsilon(
-                    self.belief(goal), posterior=posterior_before(most, self.prior_factor)
-                )
-            )
+            before = posterior_before(most, self.prior_factor)
+            found.append(safe_epsilon(self.belief(goal), posterior=before))
         if rise is not None:
             found.append(self._misspecified(goal).epsilon(rise, both))
-        least = np.min(np.broadcast_arrays(*found), axis=0)
-        return float(least) if least.ndim == 0 else least
+        return least_of(found)
 
     def largest_prior_factor(
         self, goal: Any, *, epsilon: float, advantage: float, both: bool = False
     ) -> float:
         """How wrong the prior may be while the limit is proven at this ε, rounded down; 0 where it is broken."""
-        kept = (
-            float(advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both).bound)
-            <= advantage
-        )
-        return (
-            rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))
-            if kept
-            else 0.0
-        )
+        bracket = advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+        if float(bracket) > advantage:
+            return 0.0
+        return rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))
 
     def _misspecified(self, goal: Any) -> MisspecifiedPrior:
-        from guessproof.risk.prior_error.answer import (
-            prior_error_in,
-        )  # only where a prior may be wrong
+        # Only where a prior may be wrong.
+        from guessproof.risk.prior_error.answer import prior_error_in
 
-        return prior_error_in(
-            self.prior, self.distance, check_goal(goal, self.prior.size), self.prior_factor
-        )
+        marks = check_goal(goal, self.prior.size)
+        return prior_error_in(self.prior, self.distance, marks, self.prior_factor)
 
     def belief(self, goal: Any) -> Belief:
         """The goal's prior and gains."""
@@ -143,77 +131,56 @@ class GoalClasses:
     def of(cls, prior: Array, distance: Array, goals: Array) -> GoalClasses:
         """Classes of the points that can occur."""
         keep = prior > 0
-        prior, goals, distance = prior[keep], goals[..., keep], distance[np.ix_(keep, keep)]
-        label, distance = _classes(distance)
-
-        def gathered(marks: Array) -> Array:
-            rows = [np.bincount(label, prior * row) for row in marks.reshape(-1, prior.size)]
-            return np.asarray(rows, dtype=np.float64).reshape(
-                (*marks.shape[:-1], len(distance))
-            )
-
-        return cls(gathered(goals), gathered(1 - goals), shortest_paths(distance), label)
-
-    @property
-    def how(self) -> str:
-        """How the gains are found."""
-        count = len(self.distance)
-        few = {1: "one class: nothing is told", 2: "two classes: a formula"}
-        return few.get(
-            count, f"linear program on {count} points, bound re-checked from its dual"
-        )
+        label, distance = _classes(distance[np.ix_(keep, keep)])
+        members = np.eye(len(distance))[label] * prior[keep, None]
+        inside, outside = (marks[..., keep] @ members for marks in (goals, 1 - goals))
+        return cls(inside, outside, shortest_paths(distance), label)
 
     def solve(self, k: float, row: int = 0) -> tuple[float, float, Array]:
-        """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class."""
-        size, distance = len(self.distance), k * self.distance
-        inside, outside = (part.reshape(-1, size)[row] for part in (self.inside, self.outside))
-        inside, outside = inside / inside.sum(), outside / outside.sum()
-        width = float(np.max(distance, initial=0.0))
+        """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class.
+
+        For k < 0 of the complement's at ε = −k.
+        """
+        size, distance = len(self.distance), abs(k) * self.distance
+        parts = [part.reshape(-1, size)[row] for part in (self.inside, self.outside)]
+        inside, outside = (part / part.sum() for part in parts[:: 1 if k > 0 else -1])
         with np.errstate(divide="ignore"):
             log_in, log_out = np.log(inside), np.log(outside)
-        told = float(
-            np.max(log_in - log_out)
-        )  # the gain of an attacker who learns the class itself
+        # The gain of an attacker who learns the class itself, and what the distances allow.
+        told, width = float(np.max(log_in - log_out)), float(np.max(distance, initial=0.0))
         most = min(told * (1 + EPS) + EPS, width)
+        likelihood, bound = np.zeros(size), width
         if size == 2:
             # The odds are monotone in the ratio of both likelihoods: the class that holds less of the goal is unlikely.
             low = int(inside[0] > outside[0])
-            likelihood = np.where(np.arange(2) == low, -distance[1 - low, low], 0.0)
-            attack, bound = _gain_at(inside, outside, likelihood)
-            return max(min(attack, most), 0.0), max(min(bound, most), 0.0), likelihood
-        likelihood, attack, bound = np.zeros(size), 0.0, width
-        if size > FEW:
-            found = best_odds(inside, outside, self._pairs.scaled(k), exact=True)
-            likelihood = np.min(distance + found.log_m, axis=1)
-            attack, bound = _gain_at(inside, outside, likelihood)[0], min(found.bound, width)
-        if not bound - attack <= OPEN * bound and size <= TREES:
+            likelihood[low] = -distance[1 - low, low]
+            bound = _gain_at(inside, outside, likelihood)[1]
+        elif size > FEW:
+            found = best_odds(inside, outside, self._pairs.scaled(abs(k)), exact=True)
+            likelihood, bound = np.min(distance + found.log_m, axis=1), min(found.bound, width)
+        attack = _gain_at(inside, outside, likelihood)[0]
+        if 2 < size <= TREES and not bound - attack <= OPEN * bound:
             # A class that is partly correct is a point on either side.
             goals, rests = np.flatnonzero(inside > 0), np.flatnonzero(outside > 0)
-            bound, heights = largest_gain(
-                log_in[goals], log_out[rests], distance[np.ix_(goals, rests)]
-            )
+            between = distance[np.ix_(goals, rests)]
+            bound, heights = largest_gain(log_in[goals], log_out[rests], between)
             likelihood = np.min(distance[:, rests] + heights, axis=1)
-            attack, _ = _gain_at(inside, outside, likelihood)
-        bound = min(bound, most)
+            attack = _gain_at(inside, outside, likelihood)[0]
+        bound = max(min(bound, most), 0.0)
         return max(min(attack, bound), 0.0), bound, likelihood
 
     @cached_property
     def _pairs(self) -> Couplings:
         """Pairs of classes from whose constraints all others follow; of very many, only near ones."""
-        return (
-            needed_pairs(self.distance)
-            if len(self.distance) <= ALL_PAIRS
-            else near_pairs(self.distance)
-        )
+        few = len(self.distance) <= ALL_PAIRS
+        return needed_pairs(self.distance) if few else near_pairs(self.distance)
 
     def gain(self, k: float, row: int = 0) -> tuple[float, float]:
         """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
-        if k < 0:
-            attack, bound, _ = GoalClasses(
-                self.outside, self.inside, self.distance, self.label
-            ).solve(-k, row)
-            return 0.0 - attack, 0.0 - bound  # nothing is nothing, whatever its sign
-        return self.solve(k, row)[:2] if k else (0.0, 0.0)
+        if not k:
+            return 0.0, 0.0
+        attack, bound, _ = self.solve(k, row)
+        return (attack, bound) if k > 0 else (0.0 - attack, 0.0 - bound)
 
     def gains(self, k: Array) -> tuple[Array, Array]:
         """The same for every goal."""
@@ -228,23 +195,21 @@ def finite_belief(prior: Array, distance: Array, goals: Array) -> Belief:
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(goals @ prior), np.log((1 - goals) @ prior)
     classes = GoalClasses.of(prior, distance, goals)
-    return Belief(log_p, log_q, classes.gains, classes.how)
+    count = len(classes.distance)
+    how = f"linear program on {count} points, bound re-checked from its dual"
+    few = {1: "one class: nothing is told", 2: "two classes: a formula"}
+    return Belief(log_p, log_q, classes.gains, few.get(count, how))
 
 
 def check_goal(goal: Any, size: int) -> Array:
     """Which points count as correct (1), which do not (0), or the fraction of a point that does."""
     chosen = numbers(GoalError, "goal", goal)
     if chosen.size != size:
-        raise GoalError(
-            "goal",
-            goal,
-            f"has {chosen.size} entries for {size} points",
-            "give one entry per point",
-        )
+        problem = f"has {chosen.size} entries for {size} points"
+        raise GoalError("goal", goal, problem, "give one entry per point")
     if np.any((chosen < 0) | (chosen > 1)):
-        raise GoalError(
-            "goal", goal, "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong"
-        )
+        problem, remedy = "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong"
+        raise GoalError("goal", goal, problem, remedy)
     return chosen
 
 
@@ -261,12 +226,11 @@ def _gain_at(inside: Array, outside: Array, likelihood: Array) -> tuple[float, f
     logs: list[float] = []
     for part in (inside, outside):
         fall = float(part @ np.expm1(likelihood))
-        with np.errstate(divide="ignore"):
-            logs.append(
-                float(np.log1p(fall))
-                if fall > -0.5
-                else float(log_sum(np.log(part) + likelihood))
-            )
+        if fall > -0.5:
+            logs.append(float(np.log1p(fall)))
+        else:
+            with np.errstate(divide="ignore"):
+                logs.append(float(log_sum(np.log(part) + likelihood)))
     rounding = EPS * inside.size * sum(abs(value) for value in logs if np.isfinite(value))
     return logs[0] - logs[1] - rounding, logs[0] - logs[1] + rounding
 
@@ -275,10 +239,9 @@ def _classes(distance: Array) -> tuple[Any, Array]:
     """Points that no release may tell apart count as one: the class of each point, and distances between classes."""
     alike = (distance == 0) & (distance.T == 0)
     first, label = np.unique(np.argmax(alike, axis=1), return_inverse=True)
-    order = np.argsort(label, kind="stable")
-    starts = np.searchsorted(label[order], np.arange(first.size))
-    gathered = np.minimum.reduceat(distance[np.ix_(order, order)], starts, axis=0)
-    return label, np.minimum.reduceat(gathered, starts, axis=1)
+    between = np.full((first.size, first.size), np.inf)
+    np.minimum.at(between, (label[:, None], label), distance)
+    return label, between
 
 
 def shortest_paths(distance: Array) -> Array:
@@ -310,7 +273,7 @@ def near_pairs(distance: Array) -> Couplings:
     others = distance + np.diag(np.full(size, np.inf))
     near = np.argpartition(others, count - 1, axis=1)[:, :count]
     chosen = np.zeros((size, size), dtype=bool)
-    chosen[np.repeat(np.arange(size), count), near.ravel()] = True
+    np.put_along_axis(chosen, near, True, axis=1)
     chosen[int(np.argmin(np.max(distance, axis=1)))] = True
     rows, cols = np.nonzero((chosen | chosen.T) & np.isfinite(others))
     return Couplings(rows, cols, distance[rows, cols])
