@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ import numpy as np
 from guessproof.errors import GoalError, NotCertifiedError
 from guessproof.risk.bracket import Direction, Worst
 from guessproof.risk.limits import (
-    COSTLY,
     RELATIVE,
     advantage_of,
     largest_epsilon,
@@ -37,10 +36,8 @@ from guessproof.world.pieces import pieces_of
 FEW = 60  # true values that are all asked: about what a look at tents costs
 MOST = 20_000  # true values without an order; more take minutes
 CONTENDERS = 4  # runs that are asked in the end; of further ones the bound of their tents stays
-SMALL = 3e-5  # of ln L over all atoms: below it differences of logarithms lose digits, and gains are scaled
 ROUNDING = 1e-15  # of a sum, for each of its terms
-LARGE = 20_000  # atoms from which on a look at one ε takes a tenth of a second
-CLOSELY = 1e-7  # relative: how closely an ε is looked for among tents
+EVERY = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +55,18 @@ class WorstFinite:
         if not len(truths):
             problem = f"is {'empty' if certain is None else 'certain'} for every true value"
             raise GoalError("goal", "P(goal) = 0 or 1", problem, "choose another radius")
+        tents: Array = np.asarray(1.0)
         if self.runs is not None and len(truths) > FEW:
             tents = self.runs.bounds(epsilon, direction)
             order = np.argpartition(tents, -CONTENDERS)
-            truths = truths[order[-CONTENDERS:]]
             others = float(np.max(tents[order[:-CONTENDERS]]))
+            truths, tents = truths[order[-CONTENDERS:]], tents[order[-CONTENDERS:]]
         belief = belief_of(self.attribute, self.goal, truths)
         pair = belief.gain(np.asarray(-epsilon if direction == "fall" else epsilon))
         attack, bound = (_change(belief.log_p, belief.log_q, gain, direction) for gain in pair)
         best = int(np.argmax(attack))
         prior = float(np.exp(belief.log_p[best]))
-        most = max(others, float(np.max(bound)))
+        most = max(others, float(np.max(np.minimum(bound, tents))))
         return Worst(truths.tolist()[best], float(attack[best]), most, prior)
 
     def epsilon(self, limit: float, direction: Direction) -> float:
@@ -79,16 +77,25 @@ class WorstFinite:
         if limit <= 0 or (certain is not None and direction == "posterior"):
             return 0.0
         before = self.worst(0.0, direction).bound if direction == "posterior" else 0.0
-        relative, start = RELATIVE, 1.0
-        if self.runs is not None and len(truths) > FEW:
-            relative = CLOSELY if self.runs.mass.size < LARGE else COSTLY
-            start = 1 / (self.runs.width or 1.0)
+        aimed, runs = limit - before, self.runs
+        if runs is None or len(truths) <= FEW:
+            rise = partial(self._rise, direction, before)
+            return float(largest_epsilon(rise, np.asarray(aimed), start=1.0, relative=RELATIVE))
+        # Changes grow with epsilon: only runs that exceed the limit where some keep it can allow less than those.
+        some, start = np.arange(0, len(truths), 1 + len(truths) // FEW), 1 / (runs.width or 1.0)
+        rise = partial(runs.rise, direction, before)
+        found = float(largest_epsilon(partial(rise, some), np.asarray(aimed), start=start))
+        over = np.zeros(0, dtype=np.int64)
+        if math.isfinite(found):
+            over = np.flatnonzero(runs.bounds(found, direction) > limit)
+        if not over.size or found == 0:
+            return found
+        return min(
+            found, float(largest_epsilon(partial(rise, over), np.asarray(aimed), start=found))
+        )
 
-        def rise(epsilon: Array) -> Array:
-            return np.asarray(self.worst(float(epsilon), direction).bound - before)
-
-        aimed = np.asarray(limit - before)
-        return float(largest_epsilon(rise, aimed, start=start, relative=relative))
+    def _rise(self, direction: Direction, before: float, epsilon: Array) -> Array:
+        return np.asarray(self.worst(float(epsilon), direction).bound - before)
 
     @cached_property
     def runs(self) -> Runs | None:
@@ -160,21 +167,34 @@ class Runs:
         """How far the outermost atoms are apart."""
         return float(np.ptp(self.question.position[0]))
 
-    def bounds(self, epsilon: float, direction: Direction) -> Array:
-        """What the change of belief in no run exceeds."""
+    def rise(
+        self, direction: Direction, before: float, among: Indices, epsilon: Array
+    ) -> Array:
+        """What a belief after a release, or its change, exceeds `before` by at most in any of some runs."""
+        return np.asarray(np.max(self.bounds(float(epsilon), direction, among)) - before)
+
+    def bounds(self, epsilon: float, direction: Direction, among: Any = EVERY) -> Array:
+        """What the change of belief in no run among some exceeds."""
+        first, after = self.first[among], self.after[among]
         below = np.append(0.0, np.cumsum(self.mass))
         above = np.append(np.cumsum(self.mass[::-1])[::-1], 0.0)
-        p, q = below[self.after] - below[self.first], below[self.first] + above[self.after]
+        p, q = below[after] - below[first], below[first] + above[after]
         log_p, log_q, gain = np.log(p), np.log(q), np.zeros(p.size)
         sign = -1.0 if direction == "fall" else 1.0
-        share = min(1.0, epsilon * self.width / SMALL)
+        # Below this width of ln L differences of logarithms lose more digits than scaled gains.
+        small = math.sqrt(8 * ROUNDING * self.mass.size)
+        share = min(1.0, epsilon * self.width / small)
         if share > 0:
             tilts = Tilts(self.question, epsilon / share)
-            odds = tilts.odds(self.first, self.after, sign > 0, True)
-            doubt = ROUNDING * self.mass.size / (p * q) + (share < 1) * SMALL**2 / 8
+            odds = tilts.odds(first, after, sign > 0, True)
+            doubt = (
+                ROUNDING * (self.mass.size / (p * q) + np.abs(odds))
+                + (share < 1) * small**2 / 8
+            )
             gain = share * np.maximum(sign * (odds - (log_p - log_q)) + doubt, 0.0)
         gain = sign * (gain + epsilon * self.question.form.step)
-        return _change(log_p, log_q, gain, direction)
+        # Masses are differences of sums.
+        return np.minimum(_change(log_p, log_q, gain, direction) * (1 + 4 * ROUNDING), 1.0)
 
 
 def _change(log_p: Array, log_q: Array, gain: Array, direction: Direction) -> Array:
