@@ -32,3 +32,27 @@ def test_guesses_are_counted_as_the_full_output_counts_them() -> None:
     assert "of 100 guesses at “time within 2” 25 are right before and at most 27 after" in short
     assert "25 in 100 → 27 in 100" in full
     assert "his belief rises by at most 1.8 percentage points" in short
+
+
+PARTLY_KNOWN = """
+[data]
+name = "sales"
+source = "sales.csv"
+protects = "values"
+rows = 300
+[query]
+sql = "SELECT AVG(euros) AS mean FROM t"
+[columns.euros]
+bounds = [0, 100]
+prior = { partly_known = { radius = 20, probability = 0.8 } }
+[attacker]
+goal = "euros within 3"
+advantage = 0.1
+"""
+
+
+def test_a_partly_known_prior_is_not_said_to_assume_nothing(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PARTLY_KNOWN, encoding="utf-8")
+    short = " ".join(commands.run("choose", str(plan), COLUMNS="80").stdout.split())
+    assert "no belief in “euros within 3” beforehand is defined; his belief rises by at most 10" in short
