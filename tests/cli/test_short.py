@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import commands
@@ -56,3 +57,13 @@ def test_a_partly_known_prior_is_not_said_to_assume_nothing(tmp_path: Path) -> N
     plan.write_text(PARTLY_KNOWN, encoding="utf-8")
     short = " ".join(commands.run("choose", str(plan), COLUMNS="80").stdout.split())
     assert "no belief in “euros within 3” beforehand is defined; his belief rises by at most 10" in short
+
+
+@pytest.mark.parametrize("prior", ["categorical(yes=0.2, no=0.8)", "categorical({yes: 0.2, no: 0.8})", "categorical"])
+def test_the_remedy_of_a_prior_of_labels_works_as_it_is_typed(prior: str) -> None:
+    goal = ("--goal", "exactly", "--advantage", "0.1")
+    refused = commands.run("choose", "--prior", prior, *goal, COLUMNS="300")
+    assert refused.returncode == 2
+    found = re.search(r"write for instance: (categorical.*)", refused.output)
+    assert found is not None, refused.output
+    assert commands.run("choose", "--prior", found[1].strip(), *goal).returncode == 0
