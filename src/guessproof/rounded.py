@@ -154,7 +154,9 @@ def beside_error(value: float, error: float | None) -> str:
 
 
 def _beside_error(value: float, error: float | None) -> str:
-    if not math.isfinite(value) or abs(value) >= 1e15:
+    if not math.isfinite(value):
+        return f"{value:g}"
+    if abs(value) >= 1e15:
         return _spell(value, DIGITS, "near")
     if error is None or not 0 < error < math.inf:
         return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.2f}"
