@@ -46,7 +46,7 @@ def misjudged_words(factor: float) -> str:
     if math.isinf(factor):
         return "the promise holds however wrong the prior is"
     if factor <= 1:
-        return "the promise is proven for the declared prior only: no misjudged odds are left room for"
+        return "if the assumed prior is wrong, this promise may fail: it is proven for the declared prior only"
     return f"the promise holds even if the odds of any two values are misjudged by up to ×{down(factor, 4)}"
 
 
@@ -146,14 +146,18 @@ def beside_error(value: float, error: float | None) -> str:
     ('2,000,010', '20.15', '0.00123457')
     >>> beside_error(24.0, 1.0), beside_error(-0.0, 323.0), beside_error(-0.4, 323.0)
     ('24', '0', '0')
+    >>> beside_error(-1.01533e16, 3e16)
+    '-1.01533e16'
     """
     shown = _beside_error(value, error)
     return shown.removeprefix("-") if not shown.strip("-0.,") else shown
 
 
 def _beside_error(value: float, error: float | None) -> str:
-    if not math.isfinite(value) or abs(value) >= 1e15:
+    if not math.isfinite(value):
         return f"{value:g}"
+    if abs(value) >= 1e15:
+        return _spell(value, DIGITS, "near")
     if error is None or not 0 < error < math.inf:
         return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.2f}"
     if value == int(value) and error == int(error):  # a count with whole noise

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from web.running import CALCULATION, serving
 
 from browser.conftest import TABLE
@@ -52,3 +53,25 @@ def test_from_a_file_to_a_report(tmp_path: Path, tab: Tab) -> None:
         uploads = found.shop.folder.uploads
         assert (uploads / "cafeteria.csv").exists()
     assert not uploads.exists()
+
+
+def test_numbers_of_an_earlier_state_are_marked(tmp_path: Path, tab: Tab) -> None:
+    """What was answered before a change is not read as the answer to it, however long the new one takes."""
+    with serving(tmp_path, state=CALCULATION) as found:
+        page = tab(found.address)
+        settled(page)
+        decision = page.locator(".decision")
+        expect(decision).to_have_css("opacity", "1")
+        waiting, answered = list[Route](), Event()
+        page.route(
+            re.compile("/api/(live|jobs)"),
+            lambda route: route.continue_() if answered.is_set() else waiting.append(route),
+        )
+        write(page, "advantage-number", "10")
+        expect(decision).to_have_css("opacity", "0.4")
+        answered.set()
+        while waiting:
+            waiting.pop().continue_()
+        settled(page)
+        expect(decision).to_have_css("opacity", "1")
+        expect(page.locator("#facts")).to_have_css("opacity", "1")

@@ -10,9 +10,11 @@ import pytest
 
 import guessproof as gp
 from guessproof.auditing.run import audit_choice
+from guessproof.cli.releasing import show_answer
 from guessproof.errors import BudgetError, InfeasibleError, MetricError, PlanError
 from guessproof.exposure.gaussian import judged_together
 from guessproof.guarantee import Bell, bells_of_dicts
+from guessproof.ledger import Budget, Ledger
 from guessproof.meaning import meaning
 from guessproof.risk import GaussianReading
 from guessproof.world.distances import LineForm
@@ -106,7 +108,14 @@ def test_a_failure_is_said_wherever_the_limit_is(tmp_path: Path) -> None:
     assert float(found.advantage.bound) <= 0.05
     page = tmp_path / "r.html"
     gp.report(plan, page)
-    assert "probability 0.01" in page.read_text()
+    assert "rises by at most 5 percentage points, except with probability 0.01" in page.read_text()
+
+
+def test_a_release_says_its_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = _plan(tmp_path, "at = { time = 27 }\nfailure = 0.01")
+    Ledger.create(tmp_path / "l.ledger", "c", Budget(100, 0.1))
+    show_answer(gp.release(plan), plan)
+    assert "except with probability 0.01, given the stated true value" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

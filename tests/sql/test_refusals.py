@@ -57,6 +57,22 @@ def test_a_column_that_lacks_something_may_be_another(sql: str, declared: Declar
     assert ("did you mean" in remedy) == ("did you mean" in caught.value.remedy)
 
 
+@pytest.mark.parametrize(
+    ("condition", "right"),
+    [
+        ("colour = black", "colour = 'black'"),
+        ("faculty = math", "faculty = 'math'"),  # public, with declared labels
+        ("faculty <> math", "faculty <> 'math'"),
+        ("office = home", "office = 'home'"),  # not declared
+        ("faculty IN (math, law)", "faculty IN ('math')"),
+    ],
+)
+def test_a_text_without_quotes_is_shown_with_them(condition: str, right: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        analyze(f"SELECT COUNT(*) FROM t WHERE {condition}", TABLE)
+    assert right in caught.value.remedy
+
+
 HIDDEN = [
     "SELECT SUM(time) FROM t /* ; DROP TABLE t */ WHERE town = '-- not a comment; DROP TABLE t'",
     "SELECT SUM(time) FROM t -- ; DROP TABLE t",

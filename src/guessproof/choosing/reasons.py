@@ -108,7 +108,7 @@ def limit_words(plan: Plan) -> str:
     wrong = attacker.prior_factor
     failing = attacker.failure
     text = " and ".join(parts) + (f", with odds misjudged by up to ×{wrong:g}" if wrong > 1 else "")
-    return text + (f", but with probability {failing:g} {given_truth(plan)}" if failing is not None else "")
+    return text + (f", except with probability {failing:g} {given_truth(plan)}" if failing is not None else "")
 
 
 def target_words(targets: Mapping[str, tuple[float, float]], units: Mapping[str, str]) -> str:
@@ -141,7 +141,7 @@ def explain_choice(
         parts.append(f"That is each of {times} releases; all of them cost ε = {up(cost)}, and the budget must hold it.")
     if advantage is not None:
         failure = None if plan.attacker is None else plan.attacker.failure
-        but = "" if failure is None else f", but with probability {failure:g} {given_truth(plan)}"
+        but = "" if failure is None else f", except with probability {failure:g} {given_truth(plan)}"
         when = "then" if times == 1 else f"after all {times}"
         risen = f"rises by at most {points(float(advantage.bound))} ({advantage.status}){but}"
         parts.append(f"The attacker's belief {when} {risen}.")

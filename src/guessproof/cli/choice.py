@@ -68,12 +68,14 @@ def _guesses(choice: Choice) -> str:
     when = "" if choice.times == 1 else f" after all {choice.times} releases"
     gain = "" if rise is None else f"; his belief rises by at most {points(float(rise.bound))}{when}"
     if after is None:
-        return f"nothing is assumed of what he believes of “{attacker.goal}”{gain}"
+        return f"no belief in “{attacker.goal}” beforehand is defined{gain}"
     before = choice.prior if choice.prior is not None else after.worst_prior
     bound = as_declared(float(after.bound), choice.plan.prior_factor)
     start, _, end = in_people(None if before is None else float(before), bound).rpartition(" → ")
-    right = f"of {end.partition(' in ')[2]} guesses at “{attacker.goal}” {start.partition(' in ')[0] or '?'} are right "
-    failing = "" if attacker.failure is None else f" (but with probability {attacker.failure:g})"
+    first = start.partition(" in ")[0] or "?"
+    are = "is" if first == "1" else "are"
+    right = f"of {end.partition(' in ')[2]} guesses at “{attacker.goal}” {first} {are} right "
+    failing = "" if attacker.failure is None else f" (except with probability {attacker.failure:g})"
     where = "" if after.worst_at is None else f", if the true value is {choice.plan.truth_words(after.worst_at)}"
     return f"{right}before and at most {end.partition(' in ')[0]} after{where}{failing}{gain}"
 

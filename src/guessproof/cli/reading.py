@@ -17,6 +17,7 @@ from guessproof.world import Attribute, Goal
 
 _OTHERS = ("mixture", "truncated", "empirical", "categorical", "unknown", "partly_known")
 _EXAMPLE = "write for instance: normal(20, 6.28)"
+_LABELS = "write for instance: categorical({'yes': 0.2, 'no': 0.8})"
 
 
 def read_prior(text: str) -> world.Prior:
@@ -35,14 +36,19 @@ def read_prior(text: str) -> world.Prior:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         node = None
     if not isinstance(node, ast.Call):
-        raise PriorError("prior", text, "is not understood", _EXAMPLE)
+        raise _misread(text)
     return _made(text, node)
+
+
+def _misread(text: str) -> PriorError:
+    labels = text.strip().startswith("categorical")
+    return PriorError("prior", text, "is not understood", _LABELS if labels else _EXAMPLE)
 
 
 def _made(text: str, node: ast.Call) -> Any:
     """The prior that a call spells; its arguments are numbers, texts, and priors again."""
     if not isinstance(node.func, ast.Name):
-        raise PriorError("prior", text, "is not understood", _EXAMPLE)
+        raise _misread(text)
     families, name = PriorTable.families(), node.func.id
     if name not in (known := (*families, *_OTHERS)):
         close = difflib.get_close_matches(name, known, n=1)
@@ -55,7 +61,8 @@ def _made(text: str, node: ast.Call) -> Any:
         return maker(*values, **named)
     except TypeError:
         wanted = ", ".join(inspect.signature(maker).parameters)
-        raise PriorError("prior", text, f"does not fit {name}", f"write {name}({wanted})") from None
+        remedy = _LABELS if name == "categorical" else f"write {name}({wanted})"
+        raise PriorError("prior", text, f"does not fit {name}", remedy) from None
 
 
 def _value(text: str, node: ast.expr) -> Any:
@@ -69,7 +76,7 @@ def _value(text: str, node: ast.expr) -> Any:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError, MemoryError):
-        raise PriorError("prior", text, "is not understood", _EXAMPLE) from None
+        raise _misread(text) from None
 
 
 def read_goal(text: str, attribute: Attribute) -> Goal:

@@ -219,6 +219,7 @@ def _called(plan: Plan, question: str, output: str) -> str:
 
 def _show_learned(console: Screen, answer: Answer, plan: Plan) -> None:
     """A belief before → after at one true value, and how far it rises at most where that is not the one."""
+    from guessproof.choosing.choice import given_truth
     from guessproof.risk import Bracket
 
     known, gained = answer.learned.get("posterior"), answer.learned.get("advantage")
@@ -229,3 +230,5 @@ def _show_learned(console: Screen, answer: Answer, plan: Plan) -> None:
     if gained is not None and (known is None or before is None):
         gain = Bracket(**gained)
         console.print(f"Whatever is true, his belief rises by at most {points(float(gain.bound))} ({gain.status}).")
+    if plan.attacker is not None and plan.attacker.failure is not None:
+        console.print(f"This holds except with probability {plan.attacker.failure:g}, {given_truth(plan)}.")

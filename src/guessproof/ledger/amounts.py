@@ -138,9 +138,10 @@ def shown(amount: Decimal, *, up: bool) -> str:
 
     >>> shown(Decimal("0.10000000000000001"), up=True), shown(Decimal("0.12345678"), up=False)
     ('0.1', '0.123456')
+    >>> shown(Decimal(10**9), up=True), typed(Decimal(10**9))
+    ('1000000000', '1000000000')
     """
-    short = round_digits(amount, DIGITS, "up" if up else "down", _TYPED).normalize()
-    return f"{short:f}" if -7 < short.adjusted() < 7 else str(short).replace("E", "e")
+    return _spell(round_digits(amount, DIGITS, "up" if up else "down", _TYPED))
 
 
 def rest_of(amount: Decimal, budget: Decimal) -> str:
@@ -160,7 +161,13 @@ def typed(amount: Decimal) -> str:
     >>> typed(Decimal("0.10000000000000001")), typed(Decimal("2.5")), typed(Decimal("1.23456789e-7"))
     ('0.100001', '2.5', '1.23457e-7')
     """
-    return str(round_digits(amount, DIGITS, "up", ZERO).normalize()).replace("E", "e")
+    return _spell(round_digits(amount, DIGITS, "up", ZERO))
+
+
+def _spell(amount: Decimal) -> str:
+    """In full, unless it is very small."""
+    short = amount.normalize()
+    return f"{short:f}" if short.adjusted() > -7 else str(short).replace("E", "e")
 
 
 def _positive(field: str, value: Any, rounding: str) -> Decimal:

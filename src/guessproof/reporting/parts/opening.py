@@ -153,7 +153,9 @@ def learnt_words(facts: Facts) -> str:
     if choice.advantage is not None:
         word = "moves" if facts.plan.limits.both else "rises"
         rise = points(float(choice.advantage.bound))
-        return f"an attacker’s belief about one person {word} by at most {rise}"
+        failure = None if facts.plan.attacker is None else facts.plan.attacker.failure
+        failing = "" if failure is None else f", except with probability {up_grouped(failure)}"
+        return f"an attacker’s belief about one person {word} by at most {rise}{failing}"
     shift = facts.shift
     if choice.plan.risk is not None and shift is not None and shift.before > 0:
         return (

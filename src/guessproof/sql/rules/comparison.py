@@ -9,6 +9,7 @@ from typing import Literal
 
 from sqlglot import Expr, exp
 
+from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn, time_of
 from guessproof.sql.movement import (
@@ -181,11 +182,20 @@ def read_comparison(expression: Expr, reader: Reader) -> Condition:
         found = _read_public_test(left, sign, right, reader)
         if found is not None:
             return found
-        known = {folded(name) for name in reader.declared.columns}
-        if reader.column(left).levels is not None and not right.table and folded(right.name) not in known:
-            problem = f"{right.name} is no column that is declared"
-            raise reader.refuse(problem, right, f"a text is written in quotes: {left.name} {sign} '{right.name}'")
+        if reader.column(left).levels is not None and lacks_quotes(right, reader):
+            raise _refuse_unquoted(left, sign, right, reader)
     return read_term_test(left, sign, right, reader)
+
+
+def lacks_quotes(value: Expr, reader: Reader) -> bool:
+    """Whether a name may be a text that was written without quotes: no column of this name is declared."""
+    known = {folded(name) for name in reader.declared.columns}
+    return isinstance(value, exp.Column) and not value.table and folded(value.name) not in known
+
+
+def _refuse_unquoted(left: Expr, sign: str, right: Expr, reader: Reader) -> QueryError:
+    problem = f"{right.name} is no column that is declared"
+    return reader.refuse(problem, right, f"a text is written in quotes: {left.name} {sign} '{right.name}'")
 
 
 def read_term_test(left: Expr, sign: str, right: Expr, reader: Reader) -> TermTest:
@@ -223,11 +233,17 @@ def _read_public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Con
     if any(column.protected for column in columns):
         return None
     kinds: list[Kind] = list(dict.fromkeys(c.kind for c in columns if c.kind is not None))
+    if columns[0].levels is not None and lacks_quotes(right, reader):
+        raise _refuse_unquoted(left, sign, right, reader)
     if "truth" in kinds or any(column.levels is not None for column in columns):
         raise reader.refuse("lists of labels cannot be compared", right, "compare each column with a text")
     if len(kinds) != 1:
         problem = "what these two columns hold is not known" if not kinds else "these two columns differ in kind"
-        raise reader.refuse(problem, right, 'declare them as public = true with kind = "number", "label" or "time"')
+        quoted = (
+            f"write a text in quotes, {left.name} {sign} '{right.name}', or " if lacks_quotes(right, reader) else ""
+        )
+        kind = 'declare them as public = true with kind = "number", "label" or "time"'
+        raise reader.refuse(problem, right, quoted + kind)
     a, b = (reader.use_as(c, kinds[0], right, "compare columns of one kind") for c in columns)
     return PublicTest(a, sign, b)
 

@@ -11,7 +11,7 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.movement import EITHER, NO, YES, ColumnState, Neighbours, Outcome, OutcomePair, test_both_sides
-from guessproof.sql.rules.comparison import bare, read_column_test, read_number_test, read_term_test
+from guessproof.sql.rules.comparison import bare, lacks_quotes, read_column_test, read_number_test, read_term_test
 from guessproof.sql.rules.label import read_label_among
 from guessproof.sql.rules.logic import Conjunction, Disjunction
 from guessproof.sql.rules.time import parse_time, read_time_test
@@ -93,7 +93,10 @@ def _read_among(left: Expr, values: list[Expr], reader: Reader) -> Condition:
         if isinstance(value, exp.Null):
             raise reader.refuse("nothing equals NULL", value, "write … OR x IS NULL")
         if found == [None, None, None]:
-            raise reader.refuse("IN needs constants", value, "list the values: x IN (1, 2, 3)")
+            remedy = "list the values: x IN (1, 2, 3)"
+            if lacks_quotes(value, reader):
+                remedy = f"a text is written in quotes: {left.name} IN ('{value.name}')"
+            raise reader.refuse("IN needs constants", value, remedy)
     kinds = [[v for v in found if v is not None] for found in (numbers, labels, times)]
     if sum(map(bool, kinds)) > 1:
         raise reader.refuse("values of several kinds in one list", left, "list values of one kind")

@@ -18,7 +18,7 @@ export function mount() {
     el("p", { class: "error", id: "refusal", hidden: true }));
   fill(at("more"), heading("more-title", false, "Behind the number"), el("div", { id: "facts", class: "stack" }, el("p", { class: "empty" }, "…")));
   onAnswer(answer);
-  store.subscribe(() => { final = false; mark("busy", "working …"); });
+  store.subscribe(() => { final = false; at("outcome").classList.add("former"); mark("busy", "working …"); });
 }
 
 let marked = [];
@@ -43,6 +43,7 @@ function answer({ kind, outcome, error, stop, settled }) {
 function refuse(error) {
   busy = null;
   final = false;
+  at("outcome").classList.remove("former");
   mark("busy", "not answered");
   at("refusal").hidden = false;
   at("refusal").textContent = error.message;
@@ -65,6 +66,7 @@ function certify(outcome) {
 
 function show(outcome) {
   last = outcome;
+  at("outcome").classList.remove("former");
   at("refusal").hidden = true;
   final = outcome.exact;
   certify(outcome);
