@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         OpenTruths,
         count_combinations,
         open_truths,
+        true_combinations,
+        values_along,
     )
     from guessproof.risk.cumulative import cumulative_advantage
     from guessproof.risk.curve import Curve
@@ -56,7 +58,6 @@ if TYPE_CHECKING:
     )
     from guessproof.risk.profile.risk_profile import RiskProfile, aware_epsilon
     from guessproof.risk.profile.shapes import Binding, PointProfile, ProfileLimits
-    from guessproof.risk.truths import true_combinations, values_along
     from guessproof.risk.two_valued import worst_advantage, worst_distance, worst_prior
 
 __all__ = [
@@ -117,7 +118,14 @@ _HOMES = {
     "attack": ("Attack",),
     "bracket": ("Bracket", "joined"),
     "certify": ("Certificate",),
-    "combinations": ("Combinations", "OpenTruths", "count_combinations", "open_truths"),
+    "combinations": (
+        "Combinations",
+        "OpenTruths",
+        "count_combinations",
+        "open_truths",
+        "true_combinations",
+        "values_along",
+    ),
     "cumulative": ("cumulative_advantage",),
     "curve": ("Curve",),
     "finite": ("FiniteWorld", "finite_belief"),
@@ -152,7 +160,6 @@ _HOMES = {
     ),
     "profile.risk_profile": ("RiskProfile", "aware_epsilon"),
     "profile.shapes": ("Binding", "ProfileLimits", "PointProfile"),
-    "truths": ("true_combinations", "values_along"),
     "two_valued": ("worst_advantage", "worst_distance", "worst_prior"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -8,7 +8,7 @@ import numpy as np
 
 from guessproof.risk.attack import Attack
 from guessproof.risk.line.worst import TrueValues
-from guessproof.risk.worst_truth import WorstTruth
+from guessproof.risk.worst_truth import worst_search
 from guessproof.world.checks import Array
 
 
@@ -19,7 +19,7 @@ def advantage_over(
 
     The attack's goal is one interval around a number that has a density, and its true value is left open.
     """
-    search = WorstTruth(attack.attribute, attack.goal).search
+    search = worst_search(attack.attribute, attack.goal)
     rise = search.over(ends, epsilon, "rise")
     if not both:
         return rise

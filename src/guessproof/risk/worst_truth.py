@@ -1,10 +1,13 @@
-"""One attribute without a stated true value: what the worst one lets an attacker reach, and the ε that it allows."""
+"""True values that are left open: what the worst of them lets an attacker reach, and the ε that it allows.
+
+Solvers say what no true values exceed at one ε, and which ε keeps one limit: `line.worst` and `finite.worst` of one
+attribute, `joint.worst` of several. All else is the same for all of them and stands here.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,48 +20,44 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Within
 from guessproof.world.line import LinePrior
 
-if TYPE_CHECKING:
-    from guessproof.risk.finite.worst import WorstFinite
-
 ROUNDING = 1e-9  # of a belief before any release, relative: a limit that is lower by less counts as equal
+
+
+class WorstSolver(Protocol):
+    """Who searches for the worst true values."""
+
+    def worst(self, epsilon: float, direction: Direction) -> Worst:
+        """The worst true values found, and what none exceed."""
+        ...
+
+    def epsilon(self, limit: float, direction: Direction) -> float:
+        """The largest ε at which no true values are proven to exceed a limit."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class WorstTruth:
-    """All true values of one attribute, under the declared prior."""
+    """All true values, under the declared prior."""
 
-    attribute: Attribute
-    goal: Goal
+    solver: WorstSolver
+    how: str
 
     def bracket(self, epsilon: Array, direction: Direction) -> Bracket:
         """What no true value exceeds, for each ε."""
-        prior = self.attribute.prior
-        found = [self.at(float(e), direction) for e in epsilon.ravel()]
-        if not isinstance(prior, Finite):
-            how = "worst true value by strips around tents"
-        elif prior.between is not None:
-            how = "worst over all true values, also between those of the sample"
-        else:
-            how = "worst over the prior's values"
+        found = [self.solver.worst(float(e), direction) for e in epsilon.ravel()]
 
         def shaped(name: str) -> Any:
             values = [getattr(worst, name) for worst in found]
             return np.asarray(values).reshape(epsilon.shape) if epsilon.ndim else values[0]
 
         where = {"worst_at": shaped("at"), "worst_prior": shaped("prior")}
-        return Bracket.meet(shaped("value"), shaped("bound"), how, **where)
-
-    def at(self, epsilon: float, direction: Direction) -> Worst:
-        """The worst true value at one ε."""
-        if isinstance(self.attribute.prior, Finite):
-            return self._finite.worst(epsilon, direction)
-        return self.search.worst(epsilon, direction)
+        return Bracket.meet(shaped("value"), shaped("bound"), self.how, **where)
 
     def epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
         """The largest ε at which every limit holds for every true value."""
         limits: list[tuple[Array, Direction]] = []
         if posterior is not None:
-            before = self.at(0.0, "posterior")
+            before = self.solver.worst(0.0, "posterior")
             if np.any(posterior < before.value * (1 - ROUNDING)):
                 raise InfeasibleError(
                     f"posterior: at the true value {before.at} the belief is {before.value:.6g} before any release, "
@@ -69,32 +68,33 @@ class WorstTruth:
             limits.append((advantage, "rise"))
             if both:
                 limits.append((advantage, "fall"))
-
-        def one(limit: float, direction: Direction) -> float:
-            if isinstance(self.attribute.prior, Finite):
-                return self._finite.epsilon(limit, direction)
-            return self.search.epsilon(limit, direction)
-
         found = [
-            np.vectorize(one, otypes=[np.float64])(limit, direction)
+            np.vectorize(self.solver.epsilon, otypes=[np.float64])(limit, direction)
             for limit, direction in limits
         ]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 
-    @cached_property
-    def _finite(self) -> WorstFinite:
-        """All true values under a finite prior."""
-        from guessproof.risk.finite.worst import WorstFinite
 
-        return WorstFinite(self.attribute, self.goal)
+def worst_truth(attribute: Attribute, goal: Goal) -> WorstTruth:
+    """All true values of one attribute."""
+    if not isinstance(attribute.prior, Finite):
+        return WorstTruth(
+            worst_search(attribute, goal), "worst true value by strips around tents"
+        )
+    from guessproof.risk.finite.worst import WorstFinite
 
-    @cached_property
-    def search(self) -> WorstSearch:
-        """The search for the worst true value, where there is one."""
-        prior, form, goal = self.attribute.prior, self.attribute.distance.line_form, self.goal
-        assert isinstance(prior, LinePrior)
-        if form is None or not isinstance(goal, Within):
-            problem = "the worst true value is found only for |ψ(x) − ψ(x')|, with a cap or without, and one interval"
-            raise ParameterError("at", None, problem, "give at={…}")
-        return WorstSearch.of(prior, form, goal, *self.attribute.range)
+    how = "worst over the prior's values"
+    if attribute.prior.between is not None:
+        how = "worst over all true values, also between those of the sample"
+    return WorstTruth(WorstFinite(attribute, goal), how)
+
+
+def worst_search(attribute: Attribute, goal: Goal) -> WorstSearch:
+    """The search along a line, where there is one."""
+    prior, form = attribute.prior, attribute.distance.line_form
+    assert isinstance(prior, LinePrior)
+    if form is None or not isinstance(goal, Within):
+        problem = "the worst true value is found only for |ψ(x) − ψ(x')|, with a cap or without, and one interval"
+        raise ParameterError("at", None, problem, "give at={…}")
+    return WorstSearch.of(prior, form, goal, *attribute.range)
