@@ -13,6 +13,7 @@ import numpy as np
 
 from guessproof.errors import InfeasibleError, ParameterError
 from guessproof.risk.bracket import Bracket, Direction, Worst
+from guessproof.risk.limits import least_of
 from guessproof.risk.line.worst import WorstSearch
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -55,7 +56,8 @@ class WorstTruth:
 
     def epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
         """The largest ε at which every limit holds for every true value."""
-        limits: list[tuple[Array, Direction]] = []
+        search = np.vectorize(self.solver.epsilon, otypes=[np.float64])
+        found: list[Array] = []
         if posterior is not None:
             before = self.solver.worst(0.0, "posterior")
             if np.any(posterior < before.value * (1 - ROUNDING)):
@@ -63,17 +65,10 @@ class WorstTruth:
                     f"posterior: at the true value {before.at} the belief is {before.value:.6g} before any release, "
                     f"above the limit {float(np.min(posterior)):.6g}; allow a higher belief or a narrower goal"
                 )
-            limits.append((posterior, "posterior"))
+            found.append(search(posterior, "posterior"))
         if advantage is not None:
-            limits.append((advantage, "rise"))
-            if both:
-                limits.append((advantage, "fall"))
-        found = [
-            np.vectorize(self.solver.epsilon, otypes=[np.float64])(limit, direction)
-            for limit, direction in limits
-        ]
-        least = np.min(np.broadcast_arrays(*found), axis=0)
-        return float(least) if least.ndim == 0 else least
+            found += [search(advantage, side) for side in ("rise", "fall")[: 1 + both]]
+        return least_of(found)
 
 
 def worst_truth(attribute: Attribute, goal: Goal) -> WorstTruth:

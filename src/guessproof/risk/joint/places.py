@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from heapq import heappop, heappush
 from itertools import count, product
 from typing import Any
@@ -32,6 +32,7 @@ from guessproof.errors import TrueValueError
 from guessproof.risk.bracket import Direction
 from guessproof.risk.joint.engine import JointBounds
 from guessproof.risk.joint.joint_attack import JointAttack
+from guessproof.risk.joint.product import BeliefShift
 from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.line.worst import WorstSearch
 from guessproof.world.attributes import Attribute, joint_of
@@ -248,16 +249,17 @@ class Places:
             truth = dict(zip(self.attributes, place, strict=True))
             try:
                 question = JointAttack(self.attributes, truth, self.norm)
-                question.shares[self.goal, "prior"] = self._log_prior(place)
                 finer = 1.0 if self.is_round else COARSE
-                self.engines[place] = JointBounds(question, self.goal, finer)
+                engine = JointBounds(question, self.goal, finer)
+                engine._once("prior", partial(self._before, place))  # pyright: ignore[reportPrivateUsage]
+                self.engines[place] = engine
             except TrueValueError:
                 self.engines[place] = None
         engine = self.engines[place]
         return np.inf if engine is None else judged(engine, epsilon, aim, attack=False)
 
-    def _log_prior(self, place: Place) -> tuple[float, float]:
-        """ln P and ln(1 − P) at one place, by slices along the first number."""
+    def _before(self, place: Place) -> BeliefShift:
+        """The probability of the goal at one place, by slices along the first number."""
         (one, two), (x, y) = self.priors, place
         edge = np.sin(np.linspace(-np.pi / 2, np.pi / 2, SLICES + 1)) * self.radii[0]
         middle = np.abs(0.5 * (edge[1:] + edge[:-1]))
@@ -265,7 +267,7 @@ class Places:
         reach = self.radii[1] * other_side(by, 1.0, middle / self.radii[0])
         mass = one.mass(x + edge[:-1], x + edge[1:]) @ two.mass(y - reach, y + reach)
         with np.errstate(divide="ignore"):
-            return float(np.log(mass)), float(np.log1p(-mass))
+            return BeliefShift(float(np.log(mass)), float(np.log1p(-mass)))
 
     def worst(self, epsilon: float, aim: Direction, enough: float = 0.0) -> PlaceFound:
         """Return what no place exceeds; where `enough` is given, no closer than to show that it is kept or not."""
@@ -280,7 +282,7 @@ class Places:
         @cache
         def first(place: Place) -> float:
             sides = np.array(place) - self.radii, np.array(place) + self.radii
-            mass = np.exp(self._log_prior(place)[0])
+            mass = np.exp(self._before(place).log_p)
             return float(mass * self._likelihood(axes, *sides, epsilon, aim)[0])
 
         def between(a: Array, b: Array, bends: Array) -> float:
