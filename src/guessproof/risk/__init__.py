@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         OpenTruths,
         count_combinations,
         open_truths,
+        true_combinations,
+        values_along,
     )
     from guessproof.risk.curve import Curve
     from guessproof.risk.finite import FiniteWorld, finite_belief
@@ -62,7 +64,6 @@ if TYPE_CHECKING:
     )
     from guessproof.risk.profile.risk_profile import RiskProfile, aware_epsilon
     from guessproof.risk.profile.shapes import Binding, PointProfile, ProfileLimits
-    from guessproof.risk.truths import true_combinations, values_along
     from guessproof.risk.two_valued import worst_advantage, worst_distance, worst_prior
     from guessproof.risk.worst_truth import advantage_over
 
@@ -70,7 +71,14 @@ _HOMES = {
     "attack": ("Attack", "cumulative_advantage"),
     "bracket": ("Bracket", "joined"),
     "certify": ("Certificate",),
-    "combinations": ("Combinations", "OpenTruths", "count_combinations", "open_truths"),
+    "combinations": (
+        "Combinations",
+        "OpenTruths",
+        "count_combinations",
+        "open_truths",
+        "true_combinations",
+        "values_along",
+    ),
     "curve": ("Curve",),
     "finite": ("FiniteWorld", "finite_belief"),
     "joint.formula": ("alternatives",),
@@ -102,8 +110,6 @@ _HOMES = {
     ),
     "profile.risk_profile": ("RiskProfile", "aware_epsilon"),
     "profile.shapes": ("Binding", "ProfileLimits", "PointProfile"),
-    "truths": ("true_combinations", "values_along"),
-    "worst_truth": ("advantage_over",),
     "two_valued": ("worst_advantage", "worst_distance", "worst_prior"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

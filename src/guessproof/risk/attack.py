@@ -21,6 +21,7 @@ from guessproof.risk.bracket import (
     with_certificate,
     without_time_limit,
 )
+from guessproof.risk.combinations import true_values_of
 from guessproof.risk.joint.formula import alternatives
 from guessproof.risk.limits import (
     Belief,
@@ -40,8 +41,7 @@ from guessproof.risk.prior_error.odds import (
 )
 from guessproof.risk.prior_free import PriorFree
 from guessproof.risk.single import belief_of
-from guessproof.risk.truths import true_values_of
-from guessproof.risk.worst_truth import WorstTruth
+from guessproof.risk.worst_truth import WorstTruth, worst_truth
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import in_days
 from guessproof.world.distances import Metric, Sum
@@ -451,7 +451,7 @@ class Attack:
     @cached_property
     def _worst_truth(self) -> WorstTruth:
         """All true values of the goal's attribute."""
-        return WorstTruth(self.attribute, self.goal)
+        return worst_truth(self.attribute, self.goal)
 
     @cached_property
     def _engine(self) -> JointAnswers | LeftOpen | None:

@@ -108,7 +108,7 @@ class Bracket:
 class Worst:
     """The best true value found for the attacker, what it gives, and what no true value exceeds."""
 
-    at: float
+    at: Any  # of several attributes a table
     value: float
     bound: float
     prior: float

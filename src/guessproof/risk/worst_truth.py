@@ -1,15 +1,18 @@
-"""One attribute without a stated true value: what the worst one lets an attacker reach, and the ε that it allows."""
+"""True values that are left open: what the worst of them lets an attacker reach, and the ε that it allows.
+
+Solvers say what no true values exceed at one ε, and which ε keeps one limit: `line.worst` and `finite.worst` of one
+attribute, `joint.worst` of several. All else is the same for all of them and stands here.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from guessproof.errors import InfeasibleError, ParameterError
-from guessproof.risk.bracket import Bracket, Direction
+from guessproof.risk.bracket import Bracket, Direction, Worst
 from guessproof.risk.limits import least_of
 from guessproof.risk.line.worst import TrueValues, WorstSearch
 from guessproof.world.attributes import Attribute
@@ -20,56 +23,46 @@ from guessproof.world.line import LinePrior
 
 if TYPE_CHECKING:
     from guessproof.risk.attack import Attack
-    from guessproof.risk.finite.worst import WorstFinite
 
 ROUNDING = 1e-9  # of a belief before any release, relative: a limit that is lower by less counts as equal
 
 
+class WorstSolver(Protocol):
+    """Who searches for the worst true values."""
+
+    def worst(self, epsilon: float, direction: Direction) -> Worst:
+        """The worst true values found, and what none exceed."""
+        ...
+
+    def epsilon(self, limit: float, direction: Direction) -> float:
+        """The largest ε at which no true values are proven to exceed a limit."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class WorstTruth:
-    """All true values of one attribute, under the declared prior."""
+    """All true values, under the declared prior."""
 
-    attribute: Attribute
-    goal: Goal
-
-    @cached_property
-    def search(self) -> WorstSearch | WorstFinite:
-        """The search for the worst true value, where there is one."""
-        prior, form, goal = self.attribute.prior, self.attribute.distance.line_form, self.goal
-        if isinstance(prior, Finite):
-            from guessproof.risk.finite.worst import WorstFinite
-
-            return WorstFinite(self.attribute, goal)
-        if form is None or not isinstance(goal, Within):
-            problem = "the worst true value is found only for |ψ(x) − ψ(x')|, with a cap or without, and one interval"
-            raise ParameterError("at", None, problem, "give at={…}")
-        assert isinstance(prior, LinePrior)
-        return WorstSearch.of(prior, form, goal, *self.attribute.range)
+    solver: WorstSolver
+    how: str
 
     def bracket(self, epsilon: Array, direction: Direction) -> Bracket:
         """What no true value exceeds, for each ε."""
-        prior = self.attribute.prior
-        found = [self.search.worst(float(e), direction) for e in epsilon.ravel()]
-        if not isinstance(prior, Finite):
-            how = "worst true value by strips around tents"
-        elif prior.between is not None:
-            how = "worst over all true values, also between those of the sample"
-        else:
-            how = "worst over the prior's values"
+        found = [self.solver.worst(float(e), direction) for e in epsilon.ravel()]
 
         def shaped(name: str) -> Any:
             values = [getattr(worst, name) for worst in found]
             return np.asarray(values).reshape(epsilon.shape) if epsilon.ndim else values[0]
 
         where = {"worst_at": shaped("at"), "worst_prior": shaped("prior")}
-        return Bracket.meet(shaped("value"), shaped("bound"), how, **where)
+        return Bracket.meet(shaped("value"), shaped("bound"), self.how, **where)
 
     def epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
         """The largest ε at which every limit holds for every true value."""
-        search = np.vectorize(self.search.epsilon, otypes=[np.float64])
+        search = np.vectorize(self.solver.epsilon, otypes=[np.float64])
         found: list[Array] = []
         if posterior is not None:
-            before = self.search.worst(0.0, "posterior")
+            before = self.solver.worst(0.0, "posterior")
             if np.any(posterior < before.value * (1 - ROUNDING)):
                 raise InfeasibleError(
                     f"posterior: at the true value {before.at} the belief is {before.value:.6g} before any release, "
@@ -81,6 +74,30 @@ class WorstTruth:
         return least_of(found)
 
 
+def worst_truth(attribute: Attribute, goal: Goal) -> WorstTruth:
+    """All true values of one attribute."""
+    if not isinstance(attribute.prior, Finite):
+        return WorstTruth(
+            worst_search(attribute, goal), "worst true value by strips around tents"
+        )
+    from guessproof.risk.finite.worst import WorstFinite
+
+    how = "worst over the prior's values"
+    if attribute.prior.between is not None:
+        how = "worst over all true values, also between those of the sample"
+    return WorstTruth(WorstFinite(attribute, goal), how)
+
+
+def worst_search(attribute: Attribute, goal: Goal) -> WorstSearch:
+    """The search along a line, where there is one."""
+    prior, form = attribute.prior, attribute.distance.line_form
+    assert isinstance(prior, LinePrior)
+    if form is None or not isinstance(goal, Within):
+        problem = "the worst true value is found only for |ψ(x) − ψ(x')|, with a cap or without, and one interval"
+        raise ParameterError("at", None, problem, "give at={…}")
+    return WorstSearch.of(prior, form, goal, *attribute.range)
+
+
 def advantage_over(
     attack: Attack, ends: Array, epsilon: float, both: bool = False
 ) -> TrueValues:
@@ -88,8 +105,7 @@ def advantage_over(
 
     The attack's goal is one interval around a number that has a density, and its true value is left open.
     """
-    search = WorstTruth(attack.attribute, attack.goal).search
-    assert isinstance(search, WorstSearch)
+    search = worst_search(attack.attribute, attack.goal)
     found = search.over(ends, epsilon, "rise")
     if both:
         fall = vars(search.over(ends, epsilon, "fall"))

@@ -17,6 +17,7 @@ import numpy as np
 
 from guessproof.errors import GoalError, NotCertifiedError
 from guessproof.risk.bracket import Direction, Worst
+from guessproof.risk.combinations import possible_values, true_values_of
 from guessproof.risk.limits import (
     RELATIVE,
     advantage_of,
@@ -26,7 +27,6 @@ from guessproof.risk.limits import (
 from guessproof.risk.line.recursion import LineQuestion
 from guessproof.risk.line.tent import Indices, Tilts
 from guessproof.risk.single import belief_of
-from guessproof.risk.truths import possible_values, true_values_of
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite

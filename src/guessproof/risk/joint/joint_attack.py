@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import ParameterError, TrueValueError
+from guessproof.risk.combinations import true_value
 from guessproof.risk.joint.product import BeliefShift
 from guessproof.risk.single import belief_of, true_values
-from guessproof.risk.truths import true_value
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite

@@ -18,13 +18,11 @@ from typing import Any
 import numpy as np
 
 from guessproof.intervals import spread
-from guessproof.risk.limits import Belief
 from guessproof.risk.single import belief_of
 from guessproof.world import (
     Absolute,
     Attribute,
     FormulaGoal,
-    FormulaInside,
     FormulaWithin,
     Goal,
     Inside,
@@ -41,22 +39,11 @@ OUTWARD = 1 + 1e-13  # rounding of a rate
 
 @dataclass(frozen=True)
 class OneNumber:
-    """The formula's value as an attribute: with the distance that bounds, and with the one that is reached."""
+    """The goal about the formula's value alone: with the distance that bounds, and with the one that is reached."""
 
     goal: FormulaGoal
-    bounding: Attribute
-    reaching: Attribute | None  # None where nothing is known to be reached
-    is_missed: bool  # the goal is that the formula's value is missed
-
-    def on(self, attribute: Attribute) -> Goal:
-        """The goal about the value alone."""
-        goal = self.goal
-        if isinstance(goal, FormulaWithin):
-            found: Goal = Within(attribute, goal.radius, goal.percent)
-        else:
-            assert isinstance(goal, FormulaInside)
-            found = Inside(attribute, ((goal.low, goal.high),))
-        return ~found if self.is_missed else found
+    bounding: Goal
+    reaching: Goal | None  # None where nothing is known to be reached
 
     def truth(self, values: Mapping[str, Any]) -> float | None:
         """The formula's true value."""
@@ -66,15 +53,13 @@ class OneNumber:
 
     def gain(self, epsilon: float, truth: float | None) -> tuple[float, float]:
         """The largest gain that is reached and that is never exceeded."""
-        bound = float(self._belief(self.bounding, truth).gain(np.asarray(epsilon))[1])
-        if self.reaching is None:
-            return 0.0, bound
-        return max(
-            float(self._belief(self.reaching, truth).gain(np.asarray(epsilon))[0]), 0.0
-        ), bound
-
-    def _belief(self, attribute: Attribute, truth: float | None) -> Belief:
-        return belief_of(attribute, self.on(attribute), truth)
+        gains = [
+            belief_of(goal.attribute, goal, truth).gain(np.asarray(epsilon))
+            for goal in (self.bounding, self.reaching)
+            if goal is not None
+        ]
+        reached = float(gains[1][0]) if len(gains) > 1 else 0.0
+        return max(reached, 0.0), float(gains[0][1])
 
 
 def one_number(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> OneNumber | None:
@@ -113,15 +98,16 @@ def one_number(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> O
         _bounds(inner, [attributes[m.name] for m in inner.members]),
     )
 
-    def alone(scale: float) -> Attribute:
-        return Attribute(repr(inner.formula), prior, metric=Absolute(scale), bounds=bounds)
+    def alone(scale: float) -> Goal:
+        value = Attribute(repr(inner.formula), prior, metric=Absolute(scale), bounds=bounds)
+        if isinstance(inner, FormulaWithin):
+            found: Goal = Within(value, inner.radius, inner.percent)
+        else:
+            found = Inside(value, (inner.ends(None),))
+        return ~found if isinstance(goal, Not) else found
 
-    return OneNumber(
-        inner,
-        alone(1 / rate),
-        alone(steep) if np.isfinite(steep) else None,
-        isinstance(goal, Not),
-    )
+    reaching = alone(steep) if np.isfinite(steep) else None
+    return OneNumber(inner, alone(1 / rate), reaching)
 
 
 def dual(norm: Norm) -> Norm:

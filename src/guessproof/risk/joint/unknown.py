@@ -27,14 +27,6 @@ from guessproof.world.goals import And, Compound, Exactly, Goal, Norm, Not, With
 from guessproof.world.priors import PartlyKnown, Unknown
 
 BACK = 1e-14  # relative: rounding of an ε in closed form
-Ends = tuple[
-    float, float
-]  # the belief in a goal where the unknown part is false, and where it is true
-
-
-def lacks_prior(attribute: Attribute) -> bool:
-    """Whether only the range of an attribute is known."""
-    return isinstance(attribute.prior, Unknown)
 
 
 @dataclass(frozen=True)
@@ -56,71 +48,52 @@ class UnknownSeveral:
 
     def advantage(self, epsilon: Array, both: bool) -> Bracket:
         """How far the belief can rise, or move, under the worst prior."""
-        bound = self._bounds(epsilon, both)
+        bound = np.vectorize(self._bound, otypes=[np.float64])(epsilon, both)
         if len(self._unknown) < len(self.attributes):
-            return Bracket.meet(
-                0 * bound, bound, "one unknown prior: product rule, worst belief"
-            )
+            how = "one unknown prior: product rule, worst belief"
+            return Bracket.meet(0 * bound, bound, how)
         # An attacker who knows all attributes but one.
         parts = self.goal.parts if isinstance(self.goal, And) and self.truth is None else ()
-        alone = [
-            PriorFree(part.attributes[0], part, None)
-            for part in parts
-            if isinstance(part, (Within, Exactly))
-        ]
-        reached = [
-            np.asarray(part.advantage(epsilon, both).attack)
-            for part in alone
-            if len(alone) == len(parts)
-        ]
-        return Bracket.meet(
-            np.max([0 * bound, *reached], axis=0),
-            bound,
-            "unknown priors: two worlds a diameter apart",
-        )
+        reached = [0 * bound]
+        if all(isinstance(part, (Within, Exactly)) for part in parts):
+            alone = [PriorFree(part.attributes[0], part, None) for part in parts]
+            reached += [np.asarray(part.advantage(epsilon, both).attack) for part in alone]
+        how = "unknown priors: two worlds a diameter apart"
+        return Bracket.meet(np.max(reached, axis=0), bound, how)
 
     def epsilon(self, advantage: Any, both: bool) -> Any:
         """The largest ε that keeps the advantage whatever the unknown priors are."""
         limit = np.asarray(advantage, dtype=np.float64)
-        if len(self._unknown) == len(self.attributes):
-            reach = self._reach
-            found = (
-                worst_distance(limit) / reach * (1 - BACK)
-                if reach
-                else np.full(limit.shape, np.inf)
-            )
+        if len(self._unknown) < len(self.attributes):
+            bound = np.vectorize(self._bound, otypes=[np.float64])
+            found = largest_epsilon(lambda epsilon: bound(epsilon, both), limit)
         else:
-            found = largest_epsilon(lambda epsilon: self._bounds(epsilon, both), limit)
+            found = (
+                worst_distance(limit) / self._reach * (1 - BACK)
+                if self._reach
+                else limit + np.inf
+            )
         return float(found) if found.ndim == 0 else found
 
     @property
     def _unknown(self) -> list[str]:
         """The attributes without a prior."""
-        return [name for name, attribute in self.attributes.items() if lacks_prior(attribute)]
+        return [n for n, a in self.attributes.items() if isinstance(a.prior, Unknown)]
 
     @property
     def _reach(self) -> float:
         """How far apart any two worlds are."""
-        return float(
-            combine(self.norm, [_span(attribute) for attribute in self.attributes.values()])
-        )
-
-    def _bounds(self, epsilon: Array, both: bool) -> Array:
-        """What the advantage never exceeds, for each ε."""
-        return np.asarray(
-            np.vectorize(lambda one: self._bound(float(one), both), otypes=[np.float64])(
-                epsilon
-            )
-        )
+        return float(combine(self.norm, [_span(a) for a in self.attributes.values()]))
 
     def _bound(self, epsilon: float, both: bool) -> float:
+        """What the advantage never exceeds."""
         if epsilon == 0:
             return 0.0
-        unknown = self._unknown
-        always = float(worst_advantage(epsilon * self._reach))
+        unknown, reach = self._unknown, self._reach
+        always = float(worst_advantage(epsilon * reach))
         if len(unknown) == 1:
             return min(always, self._product(epsilon, unknown[0], both))
-        if math.isinf(self._reach) and len(unknown) < len(self.attributes):
+        if math.isinf(reach) and len(unknown) < len(self.attributes):
             problem = "several of these have no prior, and others no bounded range"
             raise ParameterError("prior", unknown, problem, "give priors, or bounded ranges")
         return always
@@ -128,17 +101,16 @@ class UnknownSeveral:
     def _product(self, epsilon: float, name: str, both: bool) -> float:
         """The largest rise (or move) over the unknown belief, the others at their worst by the product rule."""
 
-        def ends(side: str) -> Ends:
-            low, high = (self._belief(self.goal, epsilon, side, {name: p}) for p in (0.0, 1.0))
-            return low, high
+        def ends(side: str) -> Array:
+            return np.array(
+                [self._belief(self.goal, epsilon, side, {name: p}) for p in (0.0, 1.0)]
+            )
 
-        distance = epsilon * _span(self.attributes[name])
-        before = ends("before")
+        distance, before = epsilon * _span(self.attributes[name]), ends("before")
         rise = _largest_gap(before, ends("upper"), distance)
         if not both:
             return rise
-        turned, fallen = ((1 - high, 1 - low) for low, high in (before, ends("lower")))
-        return max(rise, _largest_gap(turned, fallen, distance))
+        return max(rise, _largest_gap((1 - before)[::-1], (1 - ends("lower"))[::-1], distance))
 
     def _belief(
         self, goal: Goal, epsilon: float, side: str, given: Mapping[str, float]
@@ -173,17 +145,18 @@ class UnknownSeveral:
         )
 
 
-def _largest_gap(before: Ends, after: Ends, distance: float) -> float:
-    """max over p in [0, 1] of the belief after, in which p has risen by `distance` in ln odds, minus that before."""
-    b, d = before[1] - before[0], after[1] - after[0]
-    places, k = [0.0, 1.0], math.exp(-distance)
-    if b > 0 and d > 0 and k < 1:
-        places.append(min(max((math.sqrt(d * k / b) - k) / (1 - k), 0.0), 1.0))
-    raised = [p / (p + k * (1 - p)) if p > 0 else 0.0 for p in places]
+def _largest_gap(before: Array, after: Array, distance: float) -> float:
+    """max over p in [0, 1] of the belief after, in which p has risen by `distance` in ln odds, minus that before.
+
+    Both are known at p = 0 and p = 1.
+    """
+    b, d, k = float(np.diff(before)[0]), float(np.diff(after)[0]), math.exp(-distance)
+    inner = (math.sqrt(d * k / b) - k) / (1 - k) if b > 0 and d > 0 and k < 1 else 0.0
+    p = np.clip([0.0, inner, 1.0], 0.0, 1.0)
+    raised = p / np.where(p > 0, p + k * (1 - p), 1.0)
     if k == 0:  # no prior is too small to become certain
-        places, raised = [*places, 0.0], [*raised, 1.0]
-    gaps = (after[0] + d * u - before[0] - b * p for p, u in zip(places, raised, strict=True))
-    return min(max(0.0, *gaps), 1.0)
+        raised[0] = 1.0
+    return float(np.clip(np.max(after[0] + d * raised - before[0] - b * p), 0.0, 1.0))
 
 
 def _span(attribute: Attribute) -> float:

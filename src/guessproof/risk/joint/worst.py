@@ -1,8 +1,8 @@
 """The worst true values of several attributes: what none gives the attacker more than.
 
-Finite attributes are tried one combination after the other (`all_truths`). Numbers with a goal of one shape around them
-are searched by `places`. Any tree of independent attributes is bounded by boxes of true values and the product rule: in
-a box the belief in one part lies in low … high before the release and rises by at most `rise` (`line.worst`), so
+Finite attributes are tried one combination after the other, a weighted sum of normal numbers is one number, and places
+of two numbers are searched by `places`. Any tree of independent attributes is bounded by boxes of true values and the
+product rule: in a box the belief in one part lies in low … high before the release and rises by at most `rise`, so
 
     an AND rises by at most Π min(p + rise, 1) − Π p, which is largest at p = 1 − rise, or at the end of the box nearest
     to it; an OR by at most Π q − Π max(q − rise, 0), largest at q = 1 − low.
@@ -12,57 +12,334 @@ A fall is a rise of the complement. A belief near a place is at most that in the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import NotCertifiedError, TrueValueError
-from guessproof.risk.bracket import Direction
-from guessproof.risk.combinations import Combinations, OpenTruths, open_truths
+from guessproof.risk.bracket import Direction, Worst
+from guessproof.risk.combinations import (
+    Combinations,
+    open_truths,
+    true_combinations,
+    true_values_of,
+)
 from guessproof.risk.joint.engine import JointBounds
 from guessproof.risk.joint.formula import GoalBlock, Tree, blocks, negated, normal
 from guessproof.risk.joint.joint_attack import JointAttack
-from guessproof.risk.joint.places import Place, PlaceFound, PlaceSearch
+from guessproof.risk.joint.one_number import OneNumber, one_number
+from guessproof.risk.joint.places import PlaceFound, Places, change, judged
 from guessproof.risk.joint.tables import is_finite
-from guessproof.risk.limits import advantage_of, largest_epsilon, posterior_of
+from guessproof.risk.limits import Belief, advantage_of, largest_epsilon, safe_epsilon
 from guessproof.risk.line.worst import WorstSearch
-from guessproof.risk.truths import true_combinations, true_values_of
+from guessproof.risk.worst_truth import WorstTruth, worst_search
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.formulas import FormulaGoal
-from guessproof.world.goals import And, Conditional, Goal, Near, Norm, Not, Together, Within
+from guessproof.world.goals import And, Conditional, Goal, Near, Norm, Not, Within
 from guessproof.world.line import LinePrior
 
 MOST = 2000  # true combinations that are tried
 MOST_BOXES = 500_000  # of all attributes together; each alone is cut into 2,000 at most
-SHY = 0.01  # by how much ε stays below what the worst place found allows, so that others need fewer looks
+SHY = 0.005  # by how much ε stays below what the worst place found allows, so that others need fewer looks
 ROUNDS = 20  # of a search for ε, each at a lower one
-STEPS = 0.7, 0.98  # by which ε falls at least and at most in one of them
+STEPS = (
+    0.7,
+    0.98,
+)  # by which ε falls at least and at most where a place other than the worst one is open
 SEARCHED = 1e-3  # relative error of a search for ε
 LOOSE = 1.1  # times what a place gives: a bound that the product rule may bring down
+LEAST = 1e-9  # times a typical ε: of 0 boxes with infinite ends know nothing
 ROUNDING = 1 + 1e-12
+REMEDY = (
+    "give at={…}, as of formulas it is for weighted sums of independent normal numbers and for listed values, and of "
+    "two independent numbers under normal, uniform, exponential, Laplace or histogram priors"
+)
+
+
+def worst_truths(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstTruth:
+    """All true values of a goal about several attributes."""
+    alone = None if isinstance(goal, Not) else one_number(attributes, goal, norm)
+    if alone is not None:
+        return WorstTruth(WorstSum(alone), "worst value of the formula, as one number")
+    if is_finite(JointAttack(attributes, {}, norm), goal):
+        rows = WorstRows.of(attributes, goal, norm)
+        return WorstTruth(rows, "worst of all combinations of true values")
+    return WorstTruth(WorstPlaces(attributes, goal, norm), "worst true values by boxes of them")
+
+
+def typical_epsilon(attributes: Mapping[str, Attribute]) -> float:
+    """An ε at which the bulk of the widest prior is about one unit wide: where a search may start."""
+    widths = [1e-290]
+    for attribute in attributes.values():
+        prior, form = attribute.prior, attribute.distance.line_form
+        if isinstance(prior, LinePrior) and form is not None:
+            low, high = form.psi(prior.quantile([0.1, 0.9]))
+            widths.append(float(high - low))
+    return 1 / max(widths) if max(widths) > 1e-290 else 1.0
+
+
+@dataclass(frozen=True)
+class WorstSum:
+    """A weighted sum of normal numbers, whose worst true value is that of one number; it is named by the sum's."""
+
+    sum: OneNumber
+
+    def worst(self, epsilon: float, direction: Direction) -> Worst:
+        """The worst value of the sum that was found, and what none exceeds."""
+        most = self._search(self.sum.bounding).worst(epsilon, direction)
+        reached = replace(most, value=most.prior if direction == "posterior" else 0.0)
+        if self.sum.reaching is not None:
+            reached = self._search(self.sum.reaching).worst(epsilon, direction)
+        at = {self.sum.bounding.attribute.name: reached.at}
+        return Worst(at, min(reached.value, most.bound), most.bound, reached.prior)
+
+    def epsilon(self, limit: float, direction: Direction) -> float:
+        """The largest ε at which no value of the sum exceeds a limit."""
+        return self._search(self.sum.bounding).epsilon(limit, direction)
+
+    @staticmethod
+    def _search(goal: Goal) -> WorstSearch:
+        return worst_search(goal.attribute, goal)
+
+
+@dataclass(frozen=True, eq=False)
+class WorstRows:
+    """All combinations of true values of finite attributes that have an answer of their own."""
+
+    belief: Belief
+    truths: list[dict[str, Any]]
+    certain: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstRows:
+        """The rows of a goal."""
+        table = Combinations.of([attributes[a.name] for a in goal.attributes])
+        truths, inner = true_combinations(attributes, goal), goal
+        if isinstance(goal, Conditional):  # nobody has values that the attacker rules out
+            table = table.where(table.correct(goal.region, {}), goal.region)
+            inner = goal.goal
+            for known in goal.known:
+                names = [a.name for a in known.members]
+                truths = [row for row in truths if known.holds([row[n] for n in names], None)]
+        found = open_truths(table, inner, truths)
+        if not found.truths:
+            raise TrueValueError(
+                "at", None, "the goal is certain for every true value", "choose a narrower goal"
+            )
+        if len(found.truths) > MOST:
+            raise NotCertifiedError(
+                f"{len(found.truths)} combinations of true values are too many; give one with at={{…}}"
+            )
+        each = [
+            JointBounds(JointAttack(attributes, row, norm), goal).belief()
+            for row in found.truths
+        ]
+
+        def gain(k: Array) -> tuple[Array, Array]:
+            pairs = [
+                one.gain(own)
+                for one, own in zip(each, np.broadcast_to(k, len(each)), strict=True)
+            ]
+            attack, bound = np.array(pairs).T
+            return attack, bound
+
+        log_p, log_q = np.array([(one.log_p, one.log_q) for one in each]).T
+        return cls(
+            Belief(log_p, log_q, gain, each[0].how, each[0].relative),
+            found.truths,
+            found.certain,
+        )
+
+    def worst(self, epsilon: float, direction: Direction) -> Worst:
+        """The worst row, and what none exceeds."""
+        if direction == "posterior" and self.certain is not None:
+            return Worst(self.certain, 1.0, 1.0, 1.0)
+        own = self.belief
+        gains = own.gain(np.asarray(-epsilon if direction == "fall" else epsilon))
+        attack, bound = (change(own.log_p, own.log_q, gain, direction) for gain in gains)
+        best = int(np.argmax(attack))
+        return Worst(
+            self.truths[best],
+            float(attack[best]),
+            float(np.max(bound)),
+            float(np.exp(own.log_p[best])),
+        )
+
+    def epsilon(self, limit: float, direction: Direction) -> float:
+        """The largest ε at which no row exceeds a limit."""
+        if direction == "posterior":
+            limit = max(limit, float(np.exp(np.max(self.belief.log_p))))
+            return float(np.min(safe_epsilon(self.belief, posterior=limit)))
+        belief = self.belief.turned if direction == "fall" else self.belief
+        return float(np.min(safe_epsilon(belief, advantage=limit)))
+
+
+@dataclass(frozen=True, eq=False)
+class WorstPlaces:
+    """True values of independent attributes of which some have a density."""
+
+    attributes: Mapping[str, Attribute]
+    goal: Goal
+    norm: Norm
+
+    @cached_property
+    def places(self) -> Places | None:
+        """All places, where they can be searched."""
+        return Places.of(self.attributes, self.goal, self.norm)
+
+    def worst(self, epsilon: float, direction: Direction) -> Worst:
+        """The worst true values found, and what none exceed."""
+        if self.places is None or not epsilon:
+            bound, at = self.by_boxes(epsilon, direction)
+        else:
+            found = self._found(self.places, epsilon, direction)
+            bound, at = found.bound, dict(zip(self.places.attributes, found.place, strict=True))
+        if not epsilon and direction != "posterior":
+            bound = 0.0
+        try:
+            engine = JointBounds(JointAttack(self.attributes, at, self.norm), self.goal)
+            prior, value = engine.prior(), judged(engine, epsilon, direction, attack=True)
+        except TrueValueError:  # none can lie there
+            return Worst(at, 0.0, bound, 0.0)
+        return Worst(at, min(value, bound), bound, float(np.exp(prior.log_p)))
+
+    def _found(
+        self, places: Places, epsilon: float, direction: Direction, enough: float = 0.0
+    ) -> PlaceFound:
+        """What no place exceeds; with `enough`, no closer than to show that it is kept or not."""
+        found = places.worst(epsilon, direction, enough)
+        if found.bound <= max(enough, found.value * LOOSE):
+            return found
+        return replace(found, bound=min(found.bound, self.by_boxes(epsilon, direction)[0]))
+
+    def epsilon(self, limit: float, direction: Direction) -> float:
+        """The largest ε found at which the limit is proven to hold for all true values."""
+        if not 0 < limit < 1:
+            return math.inf if limit else 0.0
+        places = self.places
+        if places is None:
+            return self._largest(lambda e: self.by_boxes(e, direction)[0], limit)
+        place, epsilon = places.middle, math.inf
+        for _ in range(ROUNDS):
+            value = partial(places.at, place, aim=direction)
+            epsilon = min(epsilon, self._largest(value, limit) * (1 - SHY))
+            if not epsilon:
+                break
+            found = self._found(places, epsilon, direction, limit)
+            if found.bound <= limit:
+                return epsilon / ROUNDING
+            if found.value <= limit:
+                base = value(0.0)
+                epsilon *= float(np.clip((limit - base) / (found.bound - base), *STEPS))
+            place = found.place
+        return 0.0
+
+    def _largest(self, bound: Callable[[float], float], limit: float) -> float:
+        base = bound(0.0)
+        rise, start = np.asarray(max(limit - base, 0.0)), typical_epsilon(self.attributes)
+        found = largest_epsilon(
+            lambda e: np.asarray(bound(float(e)) - base), rise, start=start, relative=SEARCHED
+        )
+        return float(found)
+
+    # The product rule over boxes of true values.
+
+    def by_boxes(self, epsilon: float, direction: Direction) -> tuple[float, dict[str, Any]]:
+        """What no true values exceed by the product rule, and about where it is reached."""
+        goal = self.goal
+        if isinstance(goal, Near) and goal.by != "linf":
+            goal = And(tuple(Within(a, goal.radius) for a in goal.members))
+            direction = "posterior"
+        tree = negated(normal(goal)) if direction == "fall" else normal(goal)
+        own = blocks(tree)
+        along = {
+            block: self._true_boxes(block, epsilon, len(own)).shaped(i, len(own))
+            for i, block in enumerate(own)
+        }
+        whole = joined(tree, along)
+        value = (
+            np.minimum(whole.high + whole.rise, 1) if direction == "posterior" else whole.rise
+        )
+        value = np.broadcast_to(value, [along[block].high.size for block in own])
+        found = np.unravel_index(int(np.argmax(value)), value.shape)
+        at = {
+            block.goal.attributes[0].name: along[block].at[int(i)]
+            for block, i in zip(own, found, strict=True)
+            if along[block].at
+        }
+        return float(np.max(value)) * ROUNDING, at
+
+    def _true_boxes(self, block: GoalBlock, epsilon: float, count: int) -> TrueBoxes:
+        """Boxes of one attribute's true values."""
+        misses = isinstance(block.goal, Not)
+        goal = block.goal.part if isinstance(block.goal, Not) else block.goal
+        if not block.is_single:
+            raise NotCertifiedError(
+                f"the worst true value is not searched for {block!r}, whose attributes hang together; {REMEDY}"
+            )
+        attribute = self.attributes[goal.attributes[0].name]
+        if isinstance(attribute.prior, Finite) or not goal.depends_on_truth:
+            found = self._values(attribute, goal, epsilon, misses)
+        else:
+            size = min(MOST, int(MOST_BOXES ** (1 / count)))
+            found = self._intervals(attribute, goal, epsilon, misses, size)
+        return replace(found, low=1 - found.high, high=1 - found.low) if misses else found
+
+    def _values(
+        self, attribute: Attribute, goal: Goal, epsilon: float, misses: bool
+    ) -> TrueBoxes:
+        """Beliefs before and rises at true values that stand for all."""
+        values = true_values_of(attribute, goal) if goal.depends_on_truth else []
+        truths = [{attribute.name: v} for v in values] or [{}]
+        parts = [JointAttack(self.attributes, row, self.norm).single(goal) for row in truths]
+        shifts = [part.shift(-epsilon if misses else epsilon, 1) for part in parts]
+        before = np.exp([s.log_p for s in shifts])
+        rises = [abs(float(advantage_of(s.log_p, s.log_q, s.gain))) for s in shifts]
+        return TrueBoxes(before, before, np.array(rises), values)
+
+    def _intervals(
+        self, attribute: Attribute, goal: Goal, epsilon: float, misses: bool, count: int
+    ) -> TrueBoxes:
+        """Beliefs before and rises between neighbouring true values, and beyond the outermost."""
+        search = worst_search(attribute, goal)
+        epsilon = max(epsilon, LEAST * typical_epsilon(self.attributes))
+        start, end, beyond = search.range_of(epsilon, "rise")
+        points = search.points(start, end)
+        share = np.linspace(0, points.size - 1, count)
+        points = np.unique(np.interp(share, np.arange(points.size), points))
+        rise = search.over(points, epsilon, "fall" if misses else "rise").most
+        lo, hi = goal.edges(points)[0]
+        low = search.prior.mass(lo[1:], np.maximum(hi[:-1], lo[1:]))
+        high, middle = search.prior.mass(lo[:-1], hi[1:]), 0.5 * points[1:] + 0.5 * points[:-1]
+        if np.any(np.isinf(attribute.range)):
+            low, middle = np.append(low, 0.0), np.append(middle, middle[0])
+            high, rise = np.append(high, beyond), np.append(rise, beyond)
+        return TrueBoxes(low, high, rise, middle.tolist())
 
 
 @dataclass(frozen=True, eq=False)
 class TrueBoxes:
-    """In each box of true values the belief before lies in low … high and rises by at most `rise`."""
+    """In each box of true values the belief before lies in low … high and rises by at most `rise`; `at` lies in it."""
 
     low: Array
     high: Array
     rise: Array
+    at: Sequence[Any] = ()
 
-    @property
-    def most(self) -> Array:
-        """The belief after the release."""
-        return np.minimum(self.high + self.rise, 1.0)
+    def shaped(self, axis: int, count: int) -> TrueBoxes:
+        """The same along one of several axes."""
+        shape = [-1 if i == axis else 1 for i in range(count)]
+        low, high, rise = (np.reshape(x, shape) for x in (self.low, self.high, self.rise))
+        return TrueBoxes(low, high, rise, self.at)
 
 
 def joined(tree: Tree, parts: Mapping[GoalBlock, TrueBoxes]) -> TrueBoxes:
-    """The same of a tree of independent parts, each along an axis of its own.
+    """The boxes of a tree of independent parts, each along an axis of its own.
 
     >>> from guessproof.risk.joint.formula import Gate
     >>> from guessproof.world.goals import exactly
@@ -74,247 +351,20 @@ def joined(tree: Tree, parts: Mapping[GoalBlock, TrueBoxes]) -> TrueBoxes:
     if isinstance(tree, GoalBlock):
         return parts[tree]
     found = [joined(part, parts) for part in tree.parts]
-    if tree.kind == "or":
-        start = [1 - box.low for box in found]
-        end = [np.maximum(1 - box.low - box.rise, 0.0) for box in found]
-        low, high = (1 - _times([1 - side for side in sides]) for sides in _ends(found))
-        return TrueBoxes(low, high, _times(start) - _times(end))
+    if (
+        tree.kind == "or"
+    ):  # all parts missed: 1 − belief lies in 1 − high … 1 − low, and falls by at most `rise`
+        least, most = (
+            _times([1 - box.high for box in found]),
+            _times([1 - box.low for box in found]),
+        )
+        left = _times([np.maximum(1 - box.low - box.rise, 0.0) for box in found])
+        return TrueBoxes(1 - most, 1 - least, most - left)
     start = [np.clip(1 - box.rise, box.low, box.high) for box in found]
     end = [np.minimum(p + box.rise, 1.0) for p, box in zip(start, found, strict=True)]
-    low, high = (_times(sides) for sides in _ends(found))
+    low, high = _times([box.low for box in found]), _times([box.high for box in found])
     return TrueBoxes(low, high, _times(end) - _times(start))
-
-
-def _ends(boxes: list[TrueBoxes]) -> tuple[list[Array], list[Array]]:
-    return [box.low for box in boxes], [box.high for box in boxes]
 
 
 def _times(parts: list[Array]) -> Array:
     return reduce(np.multiply, parts)
-
-
-def all_truths(
-    attributes: Mapping[str, Attribute], goal: Goal, norm: Norm
-) -> OpenTruths | None:
-    """The true values of finite attributes that stand for all; None where some attribute has a density."""
-    joint_attack = JointAttack(attributes, {}, norm)
-    if not is_finite(joint_attack, goal):
-        return None
-    table, truths = (
-        Combinations.of(joint_attack.members(goal)),
-        true_combinations(attributes, goal),
-    )
-    if isinstance(goal, Conditional):  # nobody has values that the attacker rules out
-        table = table.where(table.correct(goal.region, {}), goal.region)
-        truths = [truth for truth in truths if _is_possible(goal.region, truth)]
-        goal = goal.goal
-    found = open_truths(table, goal, truths)
-    if len(found.truths) > MOST:
-        raise NotCertifiedError(
-            f"{len(found.truths)} combinations of true values are too many; give one with at={{…}}"
-        )
-    return found
-
-
-def _is_possible(region: Goal, truth: Mapping[str, Any]) -> bool:
-    """Whether values lie in what is known of several numbers together."""
-    parts = region.parts if isinstance(region, And) else (region,)
-    found = [
-        p.holds([truth[a.name] for a in p.members], None)
-        for p in parts
-        if isinstance(p, Together)
-    ]
-    return all(bool(held) for held in found)
-
-
-@dataclass(frozen=True)
-class WorstTruths:
-    """All true values of independent attributes of which some have a density."""
-
-    attributes: Mapping[str, Attribute]
-    goal: Goal
-    norm: Norm
-
-    def worst(self, epsilon: float, aim: Direction) -> tuple[float, dict[str, Any]]:
-        """What no true values exceed, and those at which it may be reached."""
-        places = PlaceSearch.of(self.attributes, self.goal, self.norm, aim, epsilon)
-        if places is None:
-            return self.by_boxes(epsilon, aim)
-        found = self._places(places)
-        return found.bound, dict(zip(places.attributes, found.place, strict=True))
-
-    def _places(self, places: PlaceSearch, enough: float = -np.inf) -> PlaceFound:
-        """The same of all places; where `enough` is given, no closer than to show that it is kept or not."""
-        found = places.worst(enough)
-        if found.bound <= max(enough, found.value * LOOSE):
-            return found
-        return replace(
-            found, bound=min(found.bound, self.by_boxes(places.epsilon, places.aim)[0])
-        )
-
-    def epsilon(self, limit: float, aim: Direction, start: float) -> float:
-        """The largest ε found at which the limit is proven to hold for all true values; searched from `start`."""
-        places = PlaceSearch.of(self.attributes, self.goal, self.norm, aim, start)
-        if places is None:
-            base = self.by_boxes(0.0, aim)[0] if aim == "posterior" else 0.0
-            return self._largest(lambda e: self.by_boxes(e, aim)[0], base, limit, start)
-        search = partial(PlaceSearch.of, self.attributes, self.goal, self.norm, aim)
-        found, epsilon = PlaceFound(np.inf, places.middle, np.inf), np.inf
-        for _ in range(ROUNDS):
-            value = partial(_value, search, found.place)
-            base = value(0.0)
-            if found.value > limit:
-                epsilon = min(epsilon, self._largest(value, base, limit, start)) * (1 - SHY)
-            else:
-                epsilon *= float(np.clip((limit - base) / (found.bound - base), *STEPS))
-            places = search(epsilon)
-            if places is None or not epsilon:
-                break
-            found, start = self._places(places, limit), epsilon or start
-            if found.bound <= limit:
-                return epsilon / ROUNDING
-        return 0.0
-
-    @staticmethod
-    def _largest(
-        bound: Callable[[float], float], base: float, limit: float, start: float
-    ) -> float:
-        if limit <= base:
-            return 0.0
-        rise = np.asarray(limit - base)
-        return float(
-            largest_epsilon(
-                lambda e: np.asarray(bound(float(e)) - base),
-                rise,
-                start=start,
-                relative=SEARCHED,
-            )
-        )
-
-    def reached(
-        self, epsilon: float, aim: Direction, at: dict[str, Any]
-    ) -> tuple[float, float]:
-        """What the attacker is sure to gain at true values, and the belief before; nothing where none can lie."""
-        try:
-            engine = JointBounds(JointAttack(self.attributes, at, self.norm), self.goal)
-        except TrueValueError:
-            return 0.0, 0.0
-        prior = engine.prior()
-        attack = engine.gain(-epsilon if aim == "fall" else epsilon)[0]
-        value = posterior_of if aim == "posterior" else advantage_of
-        return abs(float(value(prior.log_p, prior.log_q, attack))), float(np.exp(prior.log_p))
-
-    # The product rule over boxes of true values.
-
-    def by_boxes(self, epsilon: float, aim: Direction) -> tuple[float, dict[str, Any]]:
-        """What no true values exceed by the product rule."""
-        goal = self.goal
-        if (
-            isinstance(goal, Near) and goal.by != "linf"
-        ):  # a belief near a place is at most that in the box around it
-            goal, aim = And(tuple(Within(a, goal.radius) for a in goal.members)), "posterior"
-        tree = negated(normal(goal)) if aim == "fall" else normal(goal)
-        own = blocks(tree)
-        found = [self._true_boxes(block, epsilon, len(own)) for block in own]
-        along = {
-            block: TrueBoxes(
-                *(
-                    np.reshape(x, [-1 if i == j else 1 for j in range(len(own))])
-                    for x in columns[:3]
-                )
-            )
-            for i, (block, columns) in enumerate(zip(own, found, strict=True))
-        }
-        whole = joined(tree, along)
-        value = np.broadcast_to(
-            whole.most if aim == "posterior" else whole.rise, [len(f[3]) for f in found]
-        )
-        at = np.unravel_index(int(np.argmax(value)), value.shape)
-        values = [
-            (b.goal.attributes[0].name, f[3][int(i)])
-            for b, f, i in zip(own, found, at, strict=True)
-        ]
-        where = {name: value for name, value in values if value is not None}
-        return float(np.max(value)) * ROUNDING, where
-
-    def _true_boxes(
-        self, block: GoalBlock, epsilon: float, count: int
-    ) -> tuple[Array, Array, Array, list[Any]]:
-        """Low, high and rise in boxes of one attribute's true values, and a value in each."""
-        misses = isinstance(block.goal, Not)
-        goal = block.goal.part if isinstance(block.goal, Not) else block.goal
-        attribute = self.attributes[goal.attributes[0].name]
-        if not block.is_single:
-            raise NotCertifiedError(
-                f"the worst true value is not searched for {block!r}, whose attributes hang together; {_remedy(goal)}"
-            )
-        if isinstance(attribute.prior, Finite) or not goal.depends_on_truth:
-            low, rise, middle = self._values(attribute, goal, epsilon, misses)
-            high = low
-        else:
-            size = min(MOST, int(MOST_BOXES ** (1 / count)))
-            low, high, rise, middle = self._intervals(attribute, goal, epsilon, misses, size)
-        return (1 - high, 1 - low, rise, middle) if misses else (low, high, rise, middle)
-
-    def _values(
-        self, attribute: Attribute, goal: Goal, epsilon: float, misses: bool
-    ) -> tuple[Array, Array, list[Any]]:
-        """Beliefs before and rises at true values, one for each set of correct guesses."""
-        prior, values = attribute.prior, [None]
-        if isinstance(prior, Finite):
-            values = list(
-                {
-                    goal.chosen(prior, v).tobytes(): v for v in true_values_of(attribute, goal)
-                }.values()
-            )
-        truths = [{} if v is None else {attribute.name: v} for v in values]
-        parts = [
-            JointAttack(self.attributes, truth, self.norm).single(goal) for truth in truths
-        ]
-        shifts = [part.shift(-epsilon if misses else epsilon, 1) for part in parts]
-        rises = [abs(float(advantage_of(s.log_p, s.log_q, s.gain))) for s in shifts]
-        return np.exp([s.log_p for s in shifts]), np.array(rises), values
-
-    def _intervals(
-        self, attribute: Attribute, goal: Goal, epsilon: float, misses: bool, count: int
-    ) -> tuple[Array, Array, Array, list[Any]]:
-        """Least and most belief before and the rise between neighbouring true values, and beyond the outermost."""
-        prior, form = attribute.prior, attribute.distance.line_form
-        if not isinstance(prior, LinePrior) or not isinstance(goal, Within) or form is None:
-            raise NotCertifiedError(
-                f"the worst true value is not searched for {goal!r}; give at={{…}}"
-            )
-        search = WorstSearch.of(prior, form, goal, *attribute.range)
-        start, end, beyond = search.range_of(epsilon, "rise")
-        points = search.points(start, end)
-        points = np.unique(
-            np.interp(np.linspace(0, points.size - 1, count), np.arange(points.size), points)
-        )
-        rise = search.over(points, epsilon, "fall" if misses else "rise").most
-        lo, hi = goal.edges(points)[0]
-        core = lo[1:] < hi[:-1]
-        low = np.where(core, prior.mass(np.where(core, lo[1:], lo[:-1]), hi[:-1]), 0.0)
-        high = np.asarray(prior.mass(lo[:-1], hi[1:]))
-        middle = (0.5 * points[1:] + 0.5 * points[:-1]).tolist()
-        if not np.any(np.isinf(attribute.range)):
-            return low, high, rise, middle
-        return (
-            np.append(low, 0.0),
-            np.append(high, beyond),
-            np.append(rise, beyond),
-            [*middle, middle[0]],
-        )
-
-
-def _value(
-    search: Callable[[float], PlaceSearch | None], place: Place, epsilon: float
-) -> float:
-    places = search(epsilon)
-    return 1.0 if places is None else places.at(place)
-
-
-def _remedy(goal: Goal) -> str:
-    """What would help: of a formula only sums of normal numbers are searched, or columns with listed values."""
-    if isinstance(goal, FormulaGoal):
-        return "give at={…}, as of formulas it is for weighted sums of independent normal numbers and for listed values"
-    return "give at={…}, or two independent normal, uniform, exponential, Laplace or histogram priors"

@@ -67,13 +67,13 @@ def test_distances_join_those_of_the_attributes(norm: str) -> None:
     n = gp.Attribute("n", prior=gp.categorical({0: 0.2, 1: 0.3, 4: 0.5}), scale=2.0)
     table = Combinations.of([G, n])
     everyone = np.arange(table.size)
-    found = table.distances(norm, everyone, everyone)  # pyright: ignore[reportArgumentType]
+    found = table.distances(norm, everyone[:, None], everyone)  # pyright: ignore[reportArgumentType]
     order = {"l1": 1, "l2": 2, "linf": np.inf}[norm]
     for (i, a), (j, b) in itertools.product(enumerate(table.rows), repeat=2):
         parts = [float(a["g"] != b["g"]), abs(a["n"] - b["n"]) / 2]
         assert found[i, j] == pytest.approx(np.linalg.norm(parts, order))
     partner = everyone[::-1]
-    assert table.distances_to(norm, partner) == pytest.approx(found[everyone, partner])  # pyright: ignore[reportArgumentType]
+    assert table.distances(norm, everyone, partner) == pytest.approx(found[everyone, partner])  # pyright: ignore[reportArgumentType]
 
 
 def test_truths_with_the_same_correct_guesses_stand_for_each_other() -> None:
