@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError, UnknownAttributeError
-from guessproof.risk.answers import LeftOpen
 from guessproof.risk.bracket import (
     Bracket,
     Direction,
@@ -454,11 +453,11 @@ class Attack:
         return worst_truth(self.attribute, self.goal)
 
     @cached_property
-    def _engine(self) -> JointAnswers | LeftOpen | None:
+    def _engine(self) -> JointAnswers | WorstTruth | None:
         """Who answers for a prior that is trusted; None for one attribute whose true value is stated."""
         if self.several is not None:
             return self.several
-        return None if self.known_truth else LeftOpen(self._worst_truth)
+        return None if self.known_truth else self._worst_truth
 
     def worst(self, epsilon: float, direction: Direction) -> Bracket:
         """What no true value of one attribute exceeds at one ε, in one direction."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from guessproof.errors import InfeasibleError, ParameterError
-from guessproof.risk.bracket import Bracket, Direction, Worst
+from guessproof.risk.bracket import Bracket, Direction, Effort, Worst, larger
 from guessproof.risk.limits import least_of
 from guessproof.risk.line.worst import TrueValues, WorstSearch
 from guessproof.world.attributes import Attribute
@@ -57,7 +57,18 @@ class WorstTruth:
         where = {"worst_at": shaped("at"), "worst_prior": shaped("prior")}
         return Bracket.meet(shaped("value"), shaped("bound"), self.how, **where)
 
-    def epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
+    def posterior(self, epsilon: Array, side: str, effort: Effort | None) -> Bracket:
+        """The largest belief in the goal; the smallest depends on the true value."""
+        if side != "upper":
+            raise ParameterError("side", side, "needs a true value", "give at={…}")
+        return self.bracket(epsilon, "posterior")
+
+    def advantage(self, epsilon: Array, both: bool, effort: Effort | None) -> Bracket:
+        """How far the belief rises, or with both=True moves."""
+        rise = self.bracket(epsilon, "rise")
+        return larger(rise, self.bracket(epsilon, "fall")) if both else rise
+
+    def epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
         """The largest ε at which every limit holds for every true value."""
         search = np.vectorize(self.solver.epsilon, otypes=[np.float64])
         found: list[Array] = []

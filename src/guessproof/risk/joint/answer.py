@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import ParameterError
-from guessproof.risk.answers import LeftOpen
 from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.joint.engine import JointBounds
 from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.risk.joint.worst import typical_epsilon, worst_truths
 from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
+from guessproof.risk.worst_truth import WorstTruth
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.goals import Goal, Norm
@@ -40,8 +40,8 @@ class JointAnswers:
         return JointBounds(JointAttack(self.attributes, self.truth, self.norm), self.goal)
 
     @cached_property
-    def _left_open(self) -> LeftOpen:
-        return LeftOpen(worst_truths(self.attributes, self.goal, self.norm))
+    def _left_open(self) -> WorstTruth:
+        return worst_truths(self.attributes, self.goal, self.norm)
 
     @property
     def prior(self) -> float:

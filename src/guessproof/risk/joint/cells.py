@@ -364,6 +364,6 @@ def cell_bound(
         m = np.exp(found.log_m - np.max(found.log_m))
         reached = np.log(inside @ m) - np.log(outside @ m)
     if found.bound > reached + LOOSE:  # edges were missed
-        every = best_flow(inside, outside, edges, every=True)
+        every = best_flow(inside, outside, edges, exact=True)
         found = min(found, every, key=lambda one: one.bound)
     return CellBound(grid, found, inside + outside)
