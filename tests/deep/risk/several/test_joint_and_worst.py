@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import guessproof as gp
-from deep.former.risk.several.worlds import exact, finite_attribute, random_set
+from deep.risk.several.worlds import exact, finite_attribute, random_set
 from guessproof.errors import GuessproofError
 from guessproof.risk.joint.formula import alternatives
 
