@@ -110,6 +110,7 @@ _HOMES = {
     ),
     "profile.risk_profile": ("RiskProfile", "aware_epsilon"),
     "profile.shapes": ("Binding", "ProfileLimits", "PointProfile"),
+    "worst_truth": ("advantage_over",),
     "two_valued": ("worst_advantage", "worst_distance", "worst_prior"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

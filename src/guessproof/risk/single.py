@@ -101,13 +101,11 @@ def _of_questions(questions: list[LineQuestion], shape: tuple[int, ...]) -> Beli
     runs = all(is_run(question.goal) or is_run(~question.goal) for question in questions)
     if np.isfinite(form.cap) and not runs:
         return None
-    solvers = [
-        (LineSolver(question), LineSolver(question.complement)) for question in questions
-    ]
+    sides = [(question, question.complement) for question in questions]
     how = RECURSION if np.isinf(form.cap) else CAPPED
 
     def one(k: float, i: int) -> Pair:
-        attack, bound = solvers[i][int(k < 0)].gain(abs(float(k)))
+        attack, bound = line_gain(sides[i][int(k < 0)], abs(float(k)))
         sign, extra = (1 if k >= 0 else -1), abs(k) * form.step
         return sign * (attack + extra), sign * (bound + extra)
 
@@ -131,62 +129,56 @@ def _belief(before: Array, one: Callable[[float, int], Pair], how: str) -> Belie
     return Belief(before[0], before[1], gain, how)
 
 
-class LineSolver:
-    """One question asked at many ε; pieces are divided where brackets would be too wide, and stay so."""
+def line_gain(question: LineQuestion, epsilon: float) -> Pair:
+    """Attack and bound of ln(posterior odds / prior odds); pieces are divided where these would be too far apart."""
+    attack = bound = 0.0
+    for _ in range(DIVISIONS if epsilon > 0 and not question.flat else 0):
+        attack, bound, heights = _bracket(question, epsilon)
+        room = WIDTH * min(bound, 1.0)
+        if bound - attack <= room or np.isinf(bound):
+            break
+        parts = _parts(question, epsilon, heights, room)
+        if not (parts > 1).any() or parts.sum() > MOST:
+            break
+        question = question.on(question.pieces.split(parts))
+    return max(attack, 0.0), bound
 
-    def __init__(self, question: LineQuestion) -> None:
-        self.question = question
 
-    def gain(self, epsilon: float) -> tuple[float, float]:
-        """Attack and bound of ln(posterior odds / prior odds)."""
-        attack = bound = 0.0
-        for _ in range(DIVISIONS if epsilon > 0 and not self.question.flat else 0):
-            attack, bound, heights = self._bracket(epsilon)
-            room = WIDTH * min(bound, 1.0)
-            if bound - attack <= room or np.isinf(bound):
-                break
-            parts = self._parts(epsilon, heights, room)
-            if not (parts > 1).any() or parts.sum() > MOST:
-                break
-            self.question = self.question.on(self.question.pieces.split(parts))
-        return max(attack, 0.0), bound
-
-    def _bracket(self, epsilon: float) -> tuple[float, float, Array]:
-        """Attack and bound of a gain, rounding included, and about ln L on each piece."""
-        question, cap = self.question, self.question.form.cap
-        if np.isinf(cap):
-            tables = LineTables(question, epsilon, bound=False)
-            attack, bound = tables.log_odds(), LineTables(question, epsilon).log_odds()
-            heights = tables.heights(attack)
-        else:
-            rises = is_run(question.goal)
-            first, last = np.flatnonzero(question.goal == rises)[[0, -1]]
-            sign = 1 if rises else -1
-            found = CappedTilts(question, epsilon).bracket(
-                np.array([first]), np.array([last + 1]), rises
-            )
-            attack, bound = (sign * float(odds[0]) for odds in found)
-            left, right = question.position
-            outwards = np.maximum(left[first] - left, right - right[last])
-            heights = -sign * epsilon * np.clip(outwards, -cap, cap)
-        before = question.log_prior[0] - question.log_prior[1]
-        size = abs(before) + (abs(bound) if np.isfinite(bound) else 0.0)
-        slack = EPS * (8 + question.goal.size / 8 + 4 * size)
-        return attack - before - slack, bound - before + slack, heights
-
-    def _parts(self, epsilon: float, heights: Array, room: float) -> NDArray[np.int64]:
-        """Into how many parts to divide pieces so that the bracket gets that narrow."""
-        goal, pieces, (left, right) = (
-            self.question.goal,
-            self.question.pieces,
-            self.question.position,
+def _bracket(question: LineQuestion, epsilon: float) -> tuple[float, float, Array]:
+    """Attack and bound of a gain, rounding included, and about ln L on each piece."""
+    cap = question.form.cap
+    if np.isinf(cap):
+        tables = LineTables(question, epsilon, bound=False)
+        attack, bound = tables.log_odds(), LineTables(question, epsilon).log_odds()
+        heights = tables.heights(attack)
+    else:
+        rises = is_run(question.goal)
+        first, last = np.flatnonzero(question.goal == rises)[[0, -1]]
+        sign = 1 if rises else -1
+        found = CappedTilts(question, epsilon).bracket(
+            np.array([first]), np.array([last + 1]), rises
         )
-        share = pieces.log_mass + heights
-        for some in (goal, ~goal):
-            share[some] -= np.logaddexp.reduce(share[some])
-        errors = 2 * np.exp(share) * spread(epsilon * (right - left), pieces.osc)
-        allowed = 0.25 * room / max(1, int(np.count_nonzero(errors > EPS)))
-        return np.clip(np.ceil(np.cbrt(errors / allowed)), 1, 8).astype(np.int64)
+        attack, bound = (sign * float(odds[0]) for odds in found)
+        left, right = question.position
+        outwards = np.maximum(left[first] - left, right - right[last])
+        heights = -sign * epsilon * np.clip(outwards, -cap, cap)
+    before = question.log_prior[0] - question.log_prior[1]
+    size = abs(before) + (abs(bound) if np.isfinite(bound) else 0.0)
+    slack = EPS * (8 + question.goal.size / 8 + 4 * size)
+    return attack - before - slack, bound - before + slack, heights
+
+
+def _parts(
+    question: LineQuestion, epsilon: float, heights: Array, room: float
+) -> NDArray[np.int64]:
+    """Into how many parts to divide pieces so that the bracket gets that narrow."""
+    goal, pieces, (left, right) = question.goal, question.pieces, question.position
+    share = pieces.log_mass + heights
+    for some in (goal, ~goal):
+        share[some] -= np.logaddexp.reduce(share[some])
+    errors = 2 * np.exp(share) * spread(epsilon * (right - left), pieces.osc)
+    allowed = 0.25 * room / max(1, int(np.count_nonzero(errors > EPS)))
+    return np.clip(np.ceil(np.cbrt(errors / allowed)), 1, 8).astype(np.int64)
 
 
 def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:

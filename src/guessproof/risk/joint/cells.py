@@ -137,7 +137,7 @@ def cut_grid(question: JointAttack, goal: Goal, finer: float = 1) -> CellGrid:
             marks = np.array(frame.marks(goal, name))
             rulers[name] = ruler(attribute, marks, edges, tails, GROWTH / finer**0.5)
     lines = list(rulers.values())
-    widths = WIDTHS * max([length for length, _ in lines], default=1.0)
+    widths = WIDTHS * (max([length for length, _ in lines], default=0.0) or 1.0)
     count *= finer / np.prod([axis.mass.size for axis in labels.values()])
 
     def excess(width: float) -> float:

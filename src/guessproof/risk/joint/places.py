@@ -135,7 +135,7 @@ class PlaceAxis:
 
     @cached_property
     def kinks(self) -> Array:
-        """Places where an end of the goal meets a jump of the density."""
+        """PlaceBoxes where an end of the goal meets a jump of the density."""
         top, _, jump = self.bounds
         jumps = self.knots[jump > KINK * np.max(top)]
         return np.concatenate([jumps - self.radius, jumps + self.radius])
@@ -193,7 +193,7 @@ class PlaceFound:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class PlaceBoxes:
     """All places of two numbers; `radii` say how far correct guesses lie from the true value of each."""
 
     attributes: Mapping[str, Attribute]
@@ -207,7 +207,9 @@ class Places:
     )
 
     @classmethod
-    def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Places | None:
+    def of(
+        cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm
+    ) -> PlaceBoxes | None:
         """None where boxes of places cannot be bounded, or the product rule is sharp."""
         radii, is_box = dict[str, float](), not (isinstance(goal, Near) and goal.by != "linf")
         if isinstance(goal, Near):

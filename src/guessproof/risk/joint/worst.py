@@ -32,7 +32,7 @@ from guessproof.risk.joint.engine import JointBounds
 from guessproof.risk.joint.formula import GoalBlock, Tree, blocks, negated, normal
 from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.risk.joint.one_number import OneNumber, one_number
-from guessproof.risk.joint.places import PlaceFound, Places, change, judged
+from guessproof.risk.joint.places import PlaceBoxes, PlaceFound, change, judged
 from guessproof.risk.joint.tables import is_finite
 from guessproof.risk.limits import Belief, advantage_of, largest_epsilon, safe_epsilon
 from guessproof.risk.line.worst import WorstSearch
@@ -188,9 +188,9 @@ class WorstPlaces:
     norm: Norm
 
     @cached_property
-    def places(self) -> Places | None:
+    def places(self) -> PlaceBoxes | None:
         """All places, where they can be searched."""
-        return Places.of(self.attributes, self.goal, self.norm)
+        return PlaceBoxes.of(self.attributes, self.goal, self.norm)
 
     def worst(self, epsilon: float, direction: Direction) -> Worst:
         """The worst true values found, and what none exceed."""
@@ -209,7 +209,7 @@ class WorstPlaces:
         return Worst(at, min(value, bound), bound, float(np.exp(prior.log_p)))
 
     def _found(
-        self, places: Places, epsilon: float, direction: Direction, enough: float = 0.0
+        self, places: PlaceBoxes, epsilon: float, direction: Direction, enough: float = 0.0
     ) -> PlaceFound:
         """What no place exceeds; with `enough`, no closer than to show that it is kept or not."""
         found = places.worst(epsilon, direction, enough)

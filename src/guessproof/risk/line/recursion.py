@@ -20,7 +20,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import root_scalar
 
 from guessproof.world.checks import Array, Mask
 from guessproof.world.distances import LineForm
@@ -235,6 +234,9 @@ class LineTables:
         before = log_p - log_q
         scale = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
         outwards = 2 * CLOSE if self.bound else -2 * CLOSE
+        from scipy.optimize import (
+            root_scalar,  # takes longer to import than labels take to answer
+        )
 
         def margin(x: float) -> float:
             return min(

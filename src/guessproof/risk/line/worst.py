@@ -20,7 +20,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import logit
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.bracket import Direction, Worst
@@ -144,7 +143,11 @@ class WorstSearch:
 
         def size(value: float) -> float:
             """About in proportion to ε; of a belief, what it gains in ln odds."""
-            return value if direction != "posterior" else float(logit(value) - logit(before))
+            if direction != "posterior":
+                return value
+            with np.errstate(divide="ignore"):
+                odds = np.log([value, before]) - np.log1p([-value, -before])
+            return float(odds[0] - odds[1])
 
         def found(epsilon: Array) -> Array:
             return np.asarray(size(self.worst(float(epsilon), direction, rough=ROUGHLY).value))
