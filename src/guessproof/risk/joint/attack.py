@@ -12,6 +12,8 @@ Along the tails L is cut off at its largest value elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from guessproof.risk.joint.axes import GridAxis, line_axis
@@ -75,22 +77,27 @@ def _divided(axis: GridAxis, parts: int) -> GridAxis:
 def _extended(found: CellBound, boxes: CellGrid, epsilon: float) -> Array:
     """The mean of both extensions at the centres of boxes."""
     grid, values = found.grid, np.where(found.weight > NEGLIGIBLE, found.program.log_m, np.nan)
-    sides: list[Array] = []
+    sides, distances = list[Array](), _distances(grid, boxes)
     for sign in (1.0, -1.0):
         best = np.full(boxes.mass.size, -np.inf)
         for node in _kept(grid, sign * values, epsilon):
-            np.maximum(best, sign * values[node] - epsilon * _from(grid, node, boxes), out=best)
+            np.maximum(best, sign * values[node] - epsilon * distances(node), out=best)
         sides.append(sign * best)
     return 0.5 * (sides[0] + sides[1])
 
 
-def _from(grid: CellGrid, node: int, boxes: CellGrid) -> Array:
-    """Distances from the centre of one cell to those of boxes."""
-    at = [axis.centre[i[[node]]] for axis, i in zip(grid.axes, grid.index, strict=True)]
-    parts = [
-        axis.distances(x)[i] for axis, x, i in zip(boxes.axes, at, boxes.index, strict=True)
+def _distances(grid: CellGrid, boxes: CellGrid) -> Callable[[int], Array]:
+    """Return what measures the distances from the centre of a cell to those of boxes."""
+    tables = [
+        to.distances(axis.centre[:, None])
+        for axis, to in zip(grid.axes, boxes.axes, strict=True)
     ]
-    return boxes.frame.distance(parts)
+
+    def measured(node: int) -> Array:
+        places = zip(tables, grid.index, boxes.index, strict=True)
+        return boxes.frame.distance([table[own[node]][to] for table, own, to in places])
+
+    return measured
 
 
 def _kept(grid: CellGrid, values: Array, epsilon: float) -> list[int]:
@@ -100,11 +107,11 @@ def _kept(grid: CellGrid, values: Array, epsilon: float) -> list[int]:
         * epsilon
         * float(np.max(grid.diameter[np.isfinite(grid.diameter)], initial=0.0))
     )
-    values = np.nan_to_num(values, nan=-np.inf)
+    values, distances = np.nan_to_num(values, nan=-np.inf), _distances(grid, grid)
     node, implied, kept = int(np.argmax(values)), np.full(values.size, -np.inf), list[int]()
     while len(kept) < KEPT and values[node] - implied[node] > slack:
         kept.append(node)
-        np.maximum(implied, values[node] - epsilon * _from(grid, node, grid), out=implied)
+        np.maximum(implied, values[node] - epsilon * distances(node), out=implied)
         node = int(np.argmax(values - implied))
     return kept
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -214,11 +213,12 @@ def ruler(
 
     def cuts(width: float) -> Array:
         number = np.append(0.0, np.cumsum(np.diff(height) / (width + growth * far)))
-        steps = [
-            np.linspace(a, b, max(INNER, round(b - a)) + 1)[1:-1]
-            for a, b in pairwise(np.interp(fixed, x, number))
-        ]
-        return np.unique(np.append(fixed, np.interp(np.concatenate(steps), number, x)))
+        at = np.interp(fixed, x, number)
+        parts = np.maximum(np.round(np.diff(at)), INNER).astype(np.int64)
+        interval = np.repeat(np.arange(parts.size), parts)
+        part = np.arange(interval.size) - np.repeat(np.cumsum(parts) - parts, parts)
+        steps = at[interval] + part / parts[interval] * np.diff(at)[interval]
+        return np.unique(np.append(fixed, np.interp(steps[part > 0], number, x)))
 
     return float(height[-1] - height[0]), cuts
 

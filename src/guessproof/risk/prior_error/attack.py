@@ -10,7 +10,6 @@ reached.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import differential_evolution
 
 from guessproof.risk.prior_error.cells import BULK, LineGoals, Side
 from guessproof.world.checks import Array
@@ -30,6 +29,10 @@ def best_attack(
     def loss(places: Array) -> Array:
         with np.errstate(all="ignore"):  # what is not a number counts as no attack
             return -_moves(sides, goals, places, factor, cap)
+
+    from scipy.optimize import (
+        differential_evolution,  # imported only where a prior may be wrong
+    )
 
     found = differential_evolution(
         loss,
