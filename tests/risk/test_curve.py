@@ -198,3 +198,13 @@ def test_a_curve_says_what_an_attack_reaches() -> None:
     for epsilon in (1e-9, 0.03, 0.7, 40.0):
         exact = float(attack.advantage(epsilon).attack)
         assert 0.97 * exact <= curve.rise.reached(epsilon) <= exact * (1 + 1e-9)
+
+
+def test_brackets_and_curves_can_be_sent_to_another_process() -> None:
+    attack = gp.Attack(gp.within(gp.Attribute("x", gp.normal(0, 1)), 1), at={"x": 0.5})
+    curve = gp.Curve(attack)
+    belief = curve.posterior(0.3)
+    assert pickle.loads(pickle.dumps(curve)).posterior(0.3) == belief
+    sent = pickle.loads(pickle.dumps(attack.posterior(0.3)))
+    assert sent == attack.posterior(0.3)
+    assert sent.certificate().check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -268,7 +268,7 @@ class Attack:
         from guessproof.risk.certificates import certificate_of  # few ask for a certificate
 
         return with_certificate(
-            found, lambda: certificate_of(self, float(at), float(found.bound))
+            found, partial(certificate_of, self, float(at), float(found.bound))
         )
 
     @without_time_limit

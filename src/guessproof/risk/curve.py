@@ -19,6 +19,7 @@ from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.limits import checked_epsilon, checked_limits
+from guessproof.risk.single import Pair
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
@@ -36,42 +37,43 @@ class Knots:
 
     ask: Callable[[float], Bracket]
     typical: float
-    known: dict[int, Bracket] = field(default_factory=dict[int, Bracket], compare=False)
+    known: dict[int, Pair] = field(default_factory=dict[int, Pair], compare=False)
 
     @cached_property
     def epsilons(self) -> Array:
         """The knots."""
         return self.typical * STEP ** np.arange(-MOST, MOST + 1.0)
 
-    def at(self, knot: int) -> Bracket:
-        """What the attack answers at one knot."""
+    def at(self, knot: int) -> Pair:
+        """Attack and bound at one knot."""
         if knot not in self.known:
-            self.known[knot] = self.ask(float(self.epsilons[knot]))
+            found = self.ask(float(self.epsilons[knot]))
+            self.known[knot] = float(found.attack), float(found.bound)
         return self.known[knot]
 
     def bound(self, epsilon: float) -> float:
         """What is not exceeded at this ε."""
         knot = int(np.searchsorted(self.epsilons, epsilon))
-        return float((self.at(knot) if 0 < knot <= 2 * MOST else self.ask(epsilon)).bound)
+        inside = 0 < knot <= 2 * MOST
+        return self.at(knot)[1] if inside else float(self.ask(epsilon).bound)
 
     def reached(self, epsilon: float) -> float:
         """What an attack reaches at this ε."""
         knot = int(np.searchsorted(self.epsilons, epsilon, "right")) - 1
-        return float((self.at(knot) if 0 <= knot < 2 * MOST else self.ask(epsilon)).attack)
+        inside = 0 <= knot < 2 * MOST
+        return self.at(knot)[0] if inside else float(self.ask(epsilon).attack)
 
     def largest(self, limit: float) -> float | None:
         """The last knot that keeps a limit; None where it lies beyond all knots."""
         low = high = MOST
-        step = STRIDE if self.at(MOST).bound <= limit else -STRIDE
-        while (self.at(high).bound <= limit) == (step > 0):
+        step = STRIDE if self.at(MOST)[1] <= limit else -STRIDE
+        while (self.at(high)[1] <= limit) == (step > 0):
             low, high = high, MOST + step
             step *= 2
             if not 0 <= high <= 2 * MOST:
                 return None
         low, high = min(low, high), max(low, high)
-        kept = bisect_right(
-            range(low, high), limit, key=lambda knot: float(self.at(knot).bound)
-        )
+        kept = bisect_right(range(low, high), limit, key=lambda knot: self.at(knot)[1])
         return float(self.epsilons[low + kept - 1])
 
 

@@ -11,14 +11,13 @@ import numpy as np
 from guessproof.errors import ParameterError, TrueValueError
 from guessproof.risk.combinations import true_value
 from guessproof.risk.joint.product import BeliefShift
-from guessproof.risk.single import belief_of, true_values
+from guessproof.risk.single import Pair, belief_of, true_values
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Norm, Together, combine
 from guessproof.world.line import LinePrior
 
-Pair = tuple[float, float]  # (attack, bound) of a signed gain
 Gain = Callable[[float], Pair]  # k = +ε: the largest gain; k = −ε: the smallest
 
 
