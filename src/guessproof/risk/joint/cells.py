@@ -60,7 +60,7 @@ PAD_SHARE = 1e-13  # rounding of the sums of shares
 
 CELLS = 400  # about: beside a box
 CELLS_OF_THREE = 2500  # the same for three numbers
-CELLS_CURVED = 900  # the same where the goal cuts cells
+CELLS_CURVED = 1300  # the same where the goal cuts cells
 TAIL_OF_THREE = 4e-2  # the same of three numbers, of which more cells near the goal matter more
 GROWTH = 0.15  # by which a cell is longer for each unit of distance from the goal
 BEYOND = 1e-9  # the same of one more cell, where the goal cuts cells
