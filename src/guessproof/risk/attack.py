@@ -348,6 +348,8 @@ class Attack:
         `quick` has no effect: the factor is found at once.
         """
         checked_limits(advantage, posterior)
+        if checked_epsilon(epsilon).ndim:
+            raise ParameterError("epsilon", epsilon, "is not one number", "ask one at a time")
         if self.alternatives:
             limits: Any = {"advantage": advantage, "posterior": posterior, "both": both}
             return min(

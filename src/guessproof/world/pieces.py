@@ -125,7 +125,9 @@ class Pieces:
                 for side, excess in zip(
                     (low, high), tail.log_excess(k[..., i] if i else -k[..., i]), strict=True
                 ):
-                    side[..., i] = np.where(excess == np.inf, np.inf, self.log_mass[i] + excess)
+                    with quiet():
+                        whole = self.log_mass[i] + excess
+                    side[..., i] = np.where(excess == np.inf, np.inf, whole)
         return low, high
 
     def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:

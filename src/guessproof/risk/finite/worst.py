@@ -171,7 +171,8 @@ class Runs:
         self, direction: Direction, before: float, among: Indices, epsilon: Array
     ) -> Array:
         """What a belief after a release, or its change, exceeds `before` by at most in any of some runs."""
-        return np.asarray(np.max(self.bounds(float(epsilon), direction, among)) - before)
+        most = float(np.max(self.bounds(float(epsilon), direction, among)))
+        return np.asarray(max(most - before, 0.0))
 
     def bounds(self, epsilon: float, direction: Direction, among: Any = EVERY) -> Array:
         """What the change of belief in no run among some exceeds."""

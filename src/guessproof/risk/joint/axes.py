@@ -115,7 +115,7 @@ class LineAxis(GridAxis):
             tilted = p.end_tilt(sign * rates, at_left=True)[int(rate > 0)]
             cell = np.searchsorted(self.starts, np.arange(p.left.size), side="right") - 1
             shifted = tilted + sign * rate * (place - ends[np.maximum(cell, 0)])
-        return np.logaddexp.reduceat(shifted, self.starts) - np.log(self.mass)
+            return np.logaddexp.reduceat(shifted, self.starts) - np.log(self.mass)
 
     def neighbours(self, epsilon: float) -> Edges:
         """Steps between neighbouring cells, both ways; between any two where a cap or a step makes that shorter."""

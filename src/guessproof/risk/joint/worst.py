@@ -272,7 +272,7 @@ class WorstPlaces:
             for block, i in zip(own, found, strict=True)
             if along[block].at
         }
-        return float(np.max(value)) * ROUNDING, at
+        return min(float(np.max(value)) * ROUNDING, 1.0), at
 
     def _true_boxes(self, block: GoalBlock, epsilon: float, count: int) -> TrueBoxes:
         """Boxes of one attribute's true values."""

@@ -140,6 +140,8 @@ class WorstSearch:
         before = self.worst(0.0, direction).bound
         if limit >= 1 or limit <= before:
             return math.inf if limit >= 1 else 0.0
+        if direction != "posterior" and limit >= self._farthest(direction):
+            return math.inf
 
         def size(value: float) -> float:
             """About in proportion to ε; of a belief, what it gains in ln odds."""
@@ -169,6 +171,16 @@ class WorstSearch:
             epsilon *= min(aim / max(size(proven.value), aim), 1 - back)
             back = min(2 * back, MOST_BACK)
         return 0.0
+
+    def _farthest(self, direction: Direction) -> float:
+        """How far no belief can move, whatever is released: up to 1, or down to 0."""
+        if not np.isfinite(self.low) or not np.isfinite(self.high):
+            return 1.0
+        lo, hi = self._edges(self.points(self.low, self.high))
+        if direction == "fall":
+            return float(np.max(self.prior.mass(lo[:-1], hi[1:]), initial=0.0))
+        inner = np.maximum(lo[1:], hi[:-1])  # correct for all true values between two points
+        return 1.0 - float(np.min(self.prior.mass(lo[1:], inner)))
 
     def _edges(self, t: Array) -> tuple[Array, Array]:
         return self.goal.edges(t)[0]
