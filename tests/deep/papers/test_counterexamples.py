@@ -71,7 +71,7 @@ def test_salaries_with_laplace_noise() -> None:
     inside = 2 * integrate.quad(weight, 0, 100)[0]
     outside = 2 * integrate.quad(weight, 100, 12 * sd, limit=200)[0]
     gained = inside / (inside + outside) - math.erf(100 / (sd * math.sqrt(2)))
-    assert gained == pytest.approx(verdict("lp-6.2").figures["advantage delivered at 0.0038"], rel=1e-7)
+    assert gained == pytest.approx(verdict("lp-6.2").figures["advantage delivered at 0.0038"], rel=1e-5)
     assert gained > 0.16
 
 
@@ -84,7 +84,7 @@ def test_ships_in_the_plane() -> None:
 
     near, all_ = integrate.quad(weight, 0, 10)[0], integrate.quad(weight, 0, 12 * sd, limit=200)[0]
     assert near / all_ - examples.ship_ball(10) == pytest.approx(
-        verdict("lp-6.3").figures["advantage delivered"], rel=1e-7
+        verdict("lp-6.3").figures["advantage delivered"], rel=1e-5
     )
 
 

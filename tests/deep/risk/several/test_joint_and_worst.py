@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import guessproof as gp
 from deep.risk.several.worlds import exact, finite_attribute, random_set
-from guessproof.errors import GuessproofError
+from guessproof.errors import GoalError, GuessproofError
 from guessproof.risk.joint.formula import alternatives
 
 PETS = gp.joint_table(("sex", "colour"), {("M", "black"): 0.5, ("F", "black"): 0.2, ("F", "calico"): 0.3})
@@ -132,7 +132,7 @@ def test_how_goals_read() -> None:
     assert alternatives((a | b) & ~(a & b)) == (a & ~a, a & ~b, b & ~a, b & ~b)
     with pytest.raises(GuessproofError):
         bool(a)
-    with pytest.raises(TypeError):
+    with pytest.raises(GoalError):
         _ = a & 3
 
 
