@@ -177,6 +177,8 @@ class WorstSearch:
         if not np.isfinite(self.low) or not np.isfinite(self.high):
             return 1.0
         lo, hi = self._edges(self.points(self.low, self.high))
+        if np.any(np.diff(lo) < 0) or np.any(np.diff(hi) < 0):  # more than 100 %
+            return 1.0
         if direction == "fall":
             return float(np.max(self.prior.mass(lo[:-1], hi[1:]), initial=0.0))
         inner = np.maximum(lo[1:], hi[:-1])  # correct for all true values between two points
