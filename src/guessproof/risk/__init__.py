@@ -40,13 +40,19 @@ if TYPE_CHECKING:
         safe_epsilon,
     )
     from guessproof.risk.line.worst import TrueValues
-    from guessproof.risk.noise.cells import NORMAL, NoiseLaw, atom_cells, cells_of
-    from guessproof.risk.noise.outputs import View, quantile
     from guessproof.risk.noise.reading import (
         GainLimits,
         GaussianAttack,
         GaussianReading,
         least_noise,
+    )
+    from guessproof.risk.noise.view import (
+        NORMAL,
+        NoiseLaw,
+        View,
+        atom_cells,
+        cells_of,
+        quantile,
     )
     from guessproof.risk.prior_error.answer import MisspecifiedPrior, prior_error_in
     from guessproof.risk.prior_error.odds import (
@@ -91,9 +97,8 @@ _HOMES = {
         "safe_epsilon",
     ),
     "line.worst": ("TrueValues",),
-    "noise.cells": ("NORMAL", "NoiseLaw", "atom_cells", "cells_of"),
-    "noise.outputs": ("View", "quantile"),
     "noise.reading": ("GainLimits", "GaussianAttack", "GaussianReading", "least_noise"),
+    "noise.view": ("NORMAL", "NoiseLaw", "View", "atom_cells", "cells_of", "quantile"),
     "prior_error.answer": ("MisspecifiedPrior", "prior_error_in"),
     "prior_error.odds": (
         "as_declared",
