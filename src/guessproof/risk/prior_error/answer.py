@@ -44,7 +44,7 @@ from guessproof.world.line import LinePrior, expit
 
 BeliefOf = Callable[[Attribute, Goal, Any], Belief]
 
-SEARCHED = 1e-3  # how closely a root in ln ε or ln κ is found
+SEARCHED = 3e-4  # how closely a root in ln ε or ln κ is found
 MET = 1e-9  # a bound that is as close to an attack needs no proof
 LARGEST_ROOM = 20.0  # ln of the largest factor: a larger one counts as any prior at all
 ROUNDING = 1e-12  # of limits, bounds and an ε in closed form
