@@ -243,7 +243,7 @@ class FormulaGoal(Together):
 
     def holds(self, x: Iterable[ArrayLike], t: Truth) -> Any:
         low, high = self.ends(t)
-        slack = HAIR * max(abs(low), abs(high))
+        slack = HAIR * max(abs(end) for end in (low, high, 0.0) if math.isfinite(end))
         found = self.values_at(x)
         with quiet():
             return (found >= low - slack) & (found <= high + slack)

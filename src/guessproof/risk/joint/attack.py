@@ -49,7 +49,9 @@ def cell_attack(found: CellBound, goal: Goal, epsilon: float) -> float:
     shares = [shares_of(boxes, kind) for kind in kinds(goal)]
     right = shares[0][0]
     wrong = shares[1][1] if len(shares) > 1 else 1 - right
-    log_s, reach = _extended(found, boxes, epsilon), epsilon * boxes.diameter / 2
+    # Where distances are straight the centre is half as far from all of a box as its ends are from each other.
+    halves = 2 if all(map(_is_halved, boxes.axes)) else 1
+    log_s, reach = _extended(found, boxes, epsilon), epsilon * boxes.diameter / halves
     mean = np.minimum(epsilon * frame.rms(boxes.along("rms")) / SQRT2, reach)
     with quiet():
         up = np.minimum(
@@ -63,6 +65,13 @@ def cell_attack(found: CellBound, goal: Goal, epsilon: float) -> float:
         outside = boxes.mass * wrong @ np.exp(outer - np.max(log_s))
         odds = float(np.log(inside) - np.log(outside))
     return odds if outside < np.inf else -np.inf
+
+
+def _is_halved(axis: GridAxis) -> bool:
+    """Whether no two values of a cell have a distance that a cap or a step decides."""
+    form = axis.attribute.distance.line_form
+    straight = form is not None and not form.step and np.isinf(form.cap)
+    return straight or not np.any(axis.diameter)
 
 
 def _divided(axis: GridAxis, parts: int) -> GridAxis:

@@ -238,7 +238,8 @@ def line_axis(attribute: Attribute, cuts: Array) -> GridAxis:
     shares = _shares(prior, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
     # The median, since wide cells have most of their mass near one end; the finite end of a tail.
     median = np.argmax(shares >= 0.5, axis=1) / SUBCELLS
-    centre = np.where(np.isfinite(low), low, high) + median * np.where(finite, high - low, 0.0)
+    inside = np.where(np.isfinite(low), np.nextafter(low, high), high)
+    centre = inside + median * np.where(finite, high - low, 0.0)
     if metric.line_form is None:
         table = metric.spread((low[:, None], high[:, None]), (low, high))
         table = np.where(np.isnan(table), np.inf, table)

@@ -127,7 +127,7 @@ def span(attribute: Attribute) -> float:
         return form.step
     low, high = map(np.asarray, prior.support)
     with np.errstate(invalid="ignore"):
-        reach = float(metric.spread((low, low), (high, high)))
+        reach = float(metric.spread((low, high), (low, high)))
     return np.inf if np.isnan(reach) else reach
 
 
