@@ -188,8 +188,8 @@ class GaussianAttack:
 
     >>> from guessproof.world import Attribute, normal, within
     >>> alice = GaussianAttack(within(Attribute("time", prior=normal(20, 6.28)), 2), at={"time": 20})
-    >>> round(alice.sigma(advantage=0.05), 3)
-    9.238
+    >>> round(alice.sigma(advantage=0.05), 2)
+    9.24
     >>> round(alice.failure(sigma=3.73, advantage=0.05).bound, 2)
     0.76
     """
