@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.limits import Belief
@@ -32,7 +31,7 @@ from guessproof.risk.line.recursion import (
     density_question,
 )
 from guessproof.world.attributes import Attribute
-from guessproof.world.checks import LARGEST, Array
+from guessproof.world.checks import LARGEST, Array, Mask
 from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
@@ -43,7 +42,7 @@ RECURSION = "piecewise-exponential likelihood by a recursion along the line"
 CAPPED = "flat and sloped parts of the best likelihood under a cap"
 CHECKED = ", with a density that is checked at samples"
 WIDTH = 3e-5  # width of a gain, relative where it is below 1, up to which pieces are not divided further
-DIVISIONS = 12  # rounds of dividing pieces
+DIVISIONS = 12  # rounds of halving pieces
 MOST = 20_000  # pieces; more would be a question that no prior at hand asks
 Pair = tuple[float, float]  # (attack, bound) of a signed gain
 
@@ -137,10 +136,10 @@ def line_gain(question: LineQuestion, epsilon: float) -> Pair:
         room = WIDTH * min(bound, 1.0)
         if bound - attack <= room or np.isinf(bound):
             break
-        parts = _parts(question, epsilon, heights, room)
-        if not (parts > 1).any() or parts.sum() > MOST:
+        coarse = _coarse(question, epsilon, heights, room)
+        if not coarse.any() or question.goal.size + coarse.sum() > MOST:
             break
-        question = question.on(question.pieces.split(parts))
+        question = question.on(question.pieces.halved(coarse))
     return max(attack, 0.0), bound
 
 
@@ -168,17 +167,15 @@ def _bracket(question: LineQuestion, epsilon: float) -> tuple[float, float, Arra
     return attack - before - slack, bound - before + slack, heights
 
 
-def _parts(
-    question: LineQuestion, epsilon: float, heights: Array, room: float
-) -> NDArray[np.int64]:
-    """Into how many parts to divide pieces so that the bracket gets that narrow."""
+def _coarse(question: LineQuestion, epsilon: float, heights: Array, room: float) -> Mask:
+    """Which pieces to divide so that the bracket gets that narrow."""
     goal, pieces, (left, right) = question.goal, question.pieces, question.position
     share = pieces.log_mass + heights
     for some in (goal, ~goal):
         share[some] -= np.logaddexp.reduce(share[some])
     errors = 2 * np.exp(share) * spread(epsilon * (right - left), pieces.osc)
     allowed = 0.25 * room / max(1, int(np.count_nonzero(errors > EPS)))
-    return np.clip(np.ceil(np.cbrt(errors / allowed)), 1, 8).astype(np.int64)
+    return errors > allowed
 
 
 def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:

@@ -17,18 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from guessproof.errors import NotCertifiedError
-from guessproof.world.checks import Array, floats, quiet
+from guessproof.world.checks import Array, Mask, floats, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior, Mixture
 
-TOLERANCE = 6e-7  # error of a belief that one piece may cause, for a rate of one per interquartile range
-MOST_PIECES = 1500  # more cost too much time; only tails without a mean need more than 1,100
-MOST_PARTS = 8  # of one piece in one round: oscillation is known too badly for more
-COARSER = 4.0  # factor on the tolerance where there are too many pieces
-ROUNDS = 40  # of splitting: each at least halves a piece
+FITS = 6e-7  # how far ln of a mass may lie outside of what a checked density says
 GAP_FACTOR = (
     4 / 3
 )  # a concave gap is at most this times the largest of its values at the three quarter points
@@ -36,9 +31,9 @@ CHECKED_FACTOR = 2.0  # the same where curvature is unknown: a margin, not a pro
 STEADY = 0.995  # a hazard that falls by less than this between the last two levels does not tend to 0
 MARGIN = 0.9  # of a falling hazard, what is counted on further out
 INWARDS = 1e-3  # of a place in a tail: how far inwards a chord of ln f begins
-DECADES = 10.0 ** -np.concatenate(
-    [np.arange(1.0, 20), np.arange(20.0, 300, 10)]
-)  # tail quantiles at which pieces end
+# About how many standard deviations from the median of a normal prior pieces end, and the mass further out.
+DEVIATIONS = 2 * np.sinh(np.linspace(0.0, np.arcsinh(18.0), 250))
+LEVELS = 0.5 * np.exp(-0.8 * DEVIATIONS - 0.5 * DEVIATIONS**2)
 QUARTERS = np.arange(1, 4) / 4
 
 
@@ -92,13 +87,10 @@ class Pieces:
         knots = np.union1d(old, points[(points > low) & (points < high)])
         return self if knots.size == old.size else _at_knots(self.prior, knots, self)
 
-    def split(self, parts: NDArray[np.int64]) -> Pieces:
-        """Divide each piece into the given number of parts; the tails stay whole."""
-        parts = np.where(self._width > 0, parts, 1)
-        which = np.repeat(np.arange(parts.size), np.maximum(parts - 1, 0))
-        share = (np.arange(which.size) - np.searchsorted(which, which) + 1) / parts[which]
-        left, right = self.left[which], self.right[which]
-        return self.cut(left + share * (right - left))
+    def halved(self, which: Mask) -> Pieces:
+        """Divide some of the pieces; the tails stay whole."""
+        middle = 0.5 * self.left[which] + 0.5 * self.right[which]
+        return self.cut(middle[np.isfinite(middle)])
 
     def quantile(self, u: float) -> float:
         """About where probability u lies below: exact at knots, straight between them."""
@@ -166,7 +158,7 @@ def pieces_of(prior: LinePrior | Finite) -> Pieces:
     kept = vars(prior)
     if "_pieces" not in kept:
         atoms = isinstance(prior, Finite)
-        kept["_pieces"] = _atoms(prior) if atoms else _refined(_at_knots(prior, _knots(prior)))
+        kept["_pieces"] = _atoms(prior) if atoms else _at_knots(prior, _knots(prior))
     return kept["_pieces"]
 
 
@@ -183,12 +175,7 @@ def _knots(prior: LinePrior, mixed: bool = False) -> Array:
     if isinstance(prior, Mixture):
         knots += [_knots(part, True) for part in prior.parts]
     elif mixed or not prior.is_log_linear:
-        places = [
-            prior.quantile(DECADES),
-            prior.upper_quantile(DECADES),
-            prior.quantile(QUARTERS),
-        ]
-        found = np.concatenate(places)
+        found = np.append(prior.quantile(LEVELS), prior.upper_quantile(LEVELS))
         knots.append(found[np.isfinite(prior.log_density(found))])
     points = np.unique(np.concatenate(knots))
     inner = points[(points > low) & (points < high)]
@@ -248,7 +235,7 @@ def _chords(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, 
         mass = prior.mass(left, right)
         if prior.inflections is None:
             model = starts + _log_mean(ends - starts) + np.log(right - left)
-            fits = np.abs(np.log(mass) - model) <= above + below + TOLERANCE
+            fits = np.abs(np.log(mass) - model) <= above + below + FITS
             above = np.where(fits, above, np.inf)
         empty = np.isneginf(starts) & np.isneginf(ends) & (mass == 0)
         above, below = np.where(empty, 0.0, [above, below])
@@ -321,7 +308,7 @@ def _tail(prior: LinePrior, knot: float, on_right: bool) -> Tail | None:
 def _checked_tail(prior: LinePrior, on_right: bool, at_knot: float) -> Tail:
     """The hazard of a density of unknown curvature, from its values at tail quantiles: checked, not proven."""
     with quiet():
-        places = prior.upper_quantile(DECADES) if on_right else prior.quantile(DECADES)
+        places = prior.upper_quantile(LEVELS) if on_right else prior.quantile(LEVELS)
         rates = np.exp(prior.log_density(places) - np.log(_beyond(prior, places, on_right)))
     rates = rates[np.isfinite(places) & np.isfinite(rates) & (rates > 0)]
     if not rates.size or rates[-1] < STEADY * rates[-2:][0]:
@@ -330,29 +317,3 @@ def _checked_tail(prior: LinePrior, on_right: bool, at_knot: float) -> Tail:
     if last < at_knot:
         return Tail(MARGIN * last, at_knot, last)
     return Tail(at_knot, np.inf, np.inf)
-
-
-def _refined(pieces: Pieces) -> Pieces:
-    """Split pieces until each adds at most the tolerance to the error of a belief."""
-    scale, tolerance = pieces.quantile(0.75) - pieces.quantile(0.25), TOLERANCE
-    for _ in range(ROUNDS):
-        with quiet():
-            width, mass = (pieces.right - pieces.left) / scale, np.exp(pieces.log_mass)
-            weight = np.minimum(np.sqrt(mass / width), 100 * mass)
-            size = np.tanh(pieces.osc / 4) * np.minimum(width, 1e3) * weight
-        # Two neighbouring numbers cannot be told apart any more.
-        halves = pieces.left / 2 + pieces.right / 2
-        able = np.isfinite(width) & (halves > pieces.left) & (halves < pieces.right)
-        size = np.where(able, size, 0.0)
-        while True:  # until there are not too many
-            # An error falls with the third power of the width.
-            parts = np.ceil(np.cbrt(size / tolerance)).astype(np.int64).clip(1, MOST_PARTS)
-            if parts.sum() <= max(MOST_PIECES, parts.size):
-                break
-            tolerance *= COARSER  # heavy tails: wider brackets, as sound as narrow ones
-        if parts.sum() == parts.size:
-            return pieces
-        pieces = pieces.split(parts)
-    raise NotCertifiedError(
-        f"the prior {pieces.prior!r} could not be divided into pieces; give a histogram of it"
-    )

@@ -163,15 +163,13 @@ def cells_of(
             ends = [answer(np.nextafter(left, right)), answer(np.nextafter(right, left))]
             low, high = np.sort(np.array(ends, dtype=np.float64), axis=0)
             away = np.maximum(np.maximum(window[0] - high, low - window[1]), 0.0)
-            parts = np.ceil((high - low) / (width + GRADED * away))
-        parts[~np.isfinite(right - left) | (away > FURTHEST)] = 1
-        if np.max(parts) <= 1:
+            coarse = high - low > width + GRADED * away
+        coarse &= np.isfinite(right - left) & (away <= FURTHEST)
+        if not coarse.any():
             return _cells(pieces, answer, low, high)
-        if np.sum(parts) > MOST_CELLS:
-            parts = np.minimum(parts, 2)  # graded pieces first
-        if np.sum(parts) > MOST_CELLS:
+        if left.size + np.sum(coarse) > MOST_CELLS:
             break
-        pieces = pieces.split(parts.astype(np.int64))
+        pieces = pieces.halved(coarse)
     raise NotCertifiedError(
         "the noise is too small beside what the answer can be; ask for more noise"
     )
