@@ -61,7 +61,7 @@ def test_tilted_integrals_lie_within_their_bounds(name: str) -> None:
     assert abs(np.exp(pieces.log_mass).sum() - 1) < 1e-13
     width = pieces.right - pieces.left  # neighbouring floating-point numbers leave no room for a reference
     inner = np.flatnonzero((width > 1e-7 * np.abs(pieces.right)) & np.isfinite(pieces.osc) & (pieces.log_mass > -70))
-    scale = pieces.quantile(0.75) - pieces.quantile(0.25)
+    scale = pieces.prior.quantile(0.75) - pieces.prior.quantile(0.25)
     for i in rng.choice(inner, 30):
         left, right = float(pieces.left[i]), float(pieces.right[i])
         for k in (
@@ -77,9 +77,9 @@ def test_tilted_integrals_lie_within_their_bounds(name: str) -> None:
 def test_bounds_are_narrow_and_shrink_with_the_rate() -> None:
     for prior in PRIORS.values():
         pieces = pieces_of(prior)
-        scale = (pieces.quantile(0.75) - pieces.quantile(0.25)) / 1.349
+        scale = (pieces.prior.quantile(0.75) - pieces.prior.quantile(0.25)) / 1.349
         for rate in (1.0, 1e-3):
-            middle = pieces.quantile(0.5)
+            middle = pieces.prior.quantile(0.5)
             signs = np.where(pieces.right <= middle, 1.0, -1.0)
             low, high = log_tilt(pieces.cut([middle]), np.array([rate, -rate]) / scale, middle)
             low, high = (np.where(signs > 0, *v[:, : signs.size]) for v in (low, high))

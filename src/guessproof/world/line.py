@@ -45,6 +45,11 @@ class LinePrior(ABC):
         np.inf,
     )  # limits of |(ln f)′| at infinite ends, if inflections are known
 
+    @property
+    def weighted(self) -> list[tuple[LinePrior, float]]:
+        """The parts that it mixes, with their probabilities."""
+        return [(self, 1.0)]
+
     @abstractmethod
     def log_density(self, x: ArrayLike) -> Array:
         """ln f(x)."""
@@ -194,13 +199,15 @@ class Mixture(LinePrior):
         vars(self).update(parts=parts, shares=shares, support=(low, high), breaks=breaks)
 
     def __repr__(self) -> str:
-        words = ", ".join(f"({share:g}, {part!r})" for part, share in self.weighted)
+        pairs = zip(self.shares, self.parts, strict=True)
+        words = ", ".join(f"({share:g}, {part!r})" for share, part in pairs)
         return f"mixture({words})"
 
     @property
     def weighted(self) -> list[tuple[LinePrior, float]]:
         """The parts with their probabilities."""
-        return list(zip(self.parts, self.shares, strict=True))
+        pairs = list(zip(self.parts, self.shares, strict=True))
+        return [(part, own * share) for whole, own in pairs for part, share in whole.weighted]
 
     def log_density(self, x: ArrayLike) -> Array:
         return np.logaddexp.reduce(

@@ -195,7 +195,7 @@ def ruler(
     prior, metric = attribute.prior, attribute.distance
     assert isinstance(prior, (LinePrior, Finite))
     form, (low, high) = metric.line_form, prior.support
-    quantile = prior.quantile if isinstance(prior, LinePrior) else pieces_of(prior).quantile
+    quantile = prior.quantile
     marks = np.unique(marks[(low < marks) & (marks < high)])
     if not marks.size:
         marks = np.array([quantile(0.5)])
