@@ -119,11 +119,11 @@ class Family(LinePrior):
             value = self._log_f(x, self._z(x)) - np.log(self.unit)
         return np.where((x >= low) & (x <= high) & ~np.isnan(value), value, -np.inf)
 
-    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
+    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
         z = self._z(np.clip(x, *self.support))
         return self._ask(0, -z if from_right and self.is_even else z, from_right)
 
-    def _place(self, u: Array, from_right: bool) -> Array:
+    def place(self, u: Array, from_right: bool) -> Array:
         z = self._ask(1, u, from_right)
         return self._x(-z if from_right and self.is_even else z)
 
@@ -311,7 +311,7 @@ class Beta(Family):
         )
         return left + right - special.betaln(self.a, self.b)
 
-    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
+    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
         """By the share of the interval on the side where it has more digits."""
         x = np.clip(x, *self.support)
         own = self.a, self.b, (x - self.low) / self.unit
@@ -333,12 +333,14 @@ class Steps(Family):
     is_log_linear = True
     ends: Array
     density: Array
-    _beyond = LinePrior._beyond  # from the mass
+    outside: tuple[Array, Array]  # the mass on either side of each edge
 
-    def _steps(self, ends: Array, shares: Any) -> Facts:
+    def _steps(self, ends: Array, shares: Array) -> Facts:
         low, *inner, high = ends.tolist()
+        outside = np.append(0.0, np.cumsum(shares)), np.append(0.0, np.cumsum(shares[::-1]))
         return {
             "ends": ends,
+            "outside": (outside[0], outside[1][::-1]),
             "density": shares / np.diff(ends),
             "support": (low, high),
             "breaks": tuple(inner),
@@ -350,15 +352,12 @@ class Steps(Family):
         right = height[np.searchsorted(self.ends, x, side="right")]
         return np.maximum(height[np.searchsorted(self.ends, x)], right)
 
-    def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
-        low = np.maximum(np.asarray(a)[..., None], self.ends[:-1])
-        high = np.minimum(np.asarray(b)[..., None], self.ends[1:])
-        return np.maximum(high - low, 0.0) @ self.density
+    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
+        return np.interp(x, self.ends, self.outside[from_right])
 
-    def _place(self, u: Array, from_right: bool) -> Array:
+    def place(self, u: Array, from_right: bool) -> Array:
         order = slice(None, None, -1 if from_right else 1)
-        below = np.append(0.0, np.cumsum((np.diff(self.ends) * self.density)[order]))
-        return np.interp(u, below, self.ends[order])
+        return np.interp(u, self.outside[from_right][order], self.ends[order])
 
 
 @dataclass(frozen=True, repr=False)
@@ -373,7 +372,7 @@ class Uniform(Steps):
 
     def _facts(self) -> Facts:
         ends = np.asarray(ordered(PriorError, "low, high", self.low, self.high))
-        return {**self._steps(ends, 1.0), "mirror": float(ends.mean())}
+        return {**self._steps(ends, np.ones(1)), "mirror": float(ends.mean())}
 
     def stretched(self, factor: float) -> Uniform:
         return Uniform(*scaled((self.low, self.high), factor, float(self.ends.mean())))

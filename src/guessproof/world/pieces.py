@@ -80,13 +80,13 @@ class Pieces:
         return np.where(np.isfinite(width), width, 0.0)
 
     def cut(self, points: ArrayLike) -> Pieces:
-        """Make every given point a knot; masses of new pieces come from the prior."""
+        """Make every given point a knot."""
         if isinstance(self.prior, Finite):
             return self
         low, high = self.prior.support
         points, old = np.ravel(points), np.append(self.left, self.right[-1])
         knots = np.union1d(old, points[(points > low) & (points < high)])
-        return self if knots.size == old.size else _at_knots(self.prior, knots, self)
+        return self if knots.size == old.size else _at_knots(self.prior, knots)
 
     def halved(self, which: Mask) -> Pieces:
         """Divide some of the pieces; the tails stay whole."""
@@ -174,39 +174,33 @@ def _knots(prior: LinePrior) -> Array:
     return np.concatenate([[low], inner, [high]])
 
 
-def _at_knots(prior: LinePrior, knots: Array, known: Pieces | None = None) -> Pieces:
-    """Pieces between rising knots; those that `known` has are taken from it."""
+def _at_knots(prior: LinePrior, knots: Array) -> Pieces:
+    """Pieces between rising knots: a log-sum of the parts' chords is convex, and each part stays close to its own."""
     left, right = knots[:-1], knots[1:]
-    fresh = np.ones(left.size, dtype=np.bool_)
-    columns = np.empty((3, left.size))  # log mass, slope, δ
-    if known is not None:
-        at = np.searchsorted(known.left, left, side="right") - 1
-        fresh = (known.left[at] != left) | (known.right[at] != right)
-        columns[:, ~fresh] = np.stack([known.log_mass, known.slope, known.osc])[:, at[~fresh]]
-    columns[:, fresh] = _modelled(prior, left[fresh], right[fresh])
-    tails = _tail(prior, float(knots[1]), False), _tail(prior, float(knots[-2]), True)
-    proven = all(part.inflections is not None for part, _ in prior.weighted)
-    return Pieces(prior, left, right, *columns, tails, proven)
-
-
-def _modelled(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, Array]:
-    """Log mass, slope and δ: a log-sum of the parts' chords is convex, and each part stays close to its own."""
     with quiet():
         log_mass = np.log(prior.mass(left, right))
-        finite = np.isfinite(right - left)
-        left, right = (np.where(finite, end, 0.0) for end in (left, right))
-        chords = [_chord(part, left, right) for part, _ in prior.weighted]
-        starts, ends, above, below = np.stack(chords, axis=1)
+        width = right - left
+        ends = [np.where(np.isfinite(width), end, 0.0) for end in (left, right)]
+        chords = [_chord(part, *ends) for part, _ in prior.weighted]
+        lefts, rights, above, below = np.stack(chords, axis=1)
         share = np.log([share for _, share in prior.weighted])[:, None]
-        u = QUARTERS[:, None]
-        start, end = (np.logaddexp.reduce(x + share, axis=0) for x in (starts, ends))
-        inner = [np.logaddexp.reduce((1 - v) * starts + v * ends + share, axis=0) for v in u]
-        sag = np.max((1 - u) * start + u * end - inner, axis=0)
-        slope = (end - start) / (right - left)
-        osc = np.max(above, axis=0) + np.max(below, axis=0) + GAP_FACTOR * np.maximum(sag, 0.0)
+        start, end = (np.logaddexp.reduce(x + share, axis=0) for x in (lefts, rights))
+        sags = [
+            (1 - u) * start
+            + u * end
+            - np.logaddexp.reduce((1 - u) * lefts + u * rights + share, axis=0)
+            for u in QUARTERS
+        ]
+        slope = (end - start) / width
+        sag = GAP_FACTOR * np.maximum(np.max(sags, axis=0), 0.0)
     # A part that is infinite or 0 at one end only has no chord.
-    usable = np.isfinite(slope) & np.all(np.isfinite(starts) == np.isfinite(ends), axis=0)
-    return log_mass, np.where(usable, slope, 0.0), np.where(usable, osc, np.inf)
+    usable = np.isfinite(slope) & np.all(np.isfinite(lefts) == np.isfinite(rights), axis=0)
+    osc = np.where(usable, np.max(above, axis=0) + np.max(below, axis=0) + sag, np.inf)
+    tails = _tail(prior, float(knots[1]), False), _tail(prior, float(knots[-2]), True)
+    proven = all(part.inflections is not None for part, _ in prior.weighted)
+    return Pieces(
+        prior, left, right, log_mass, np.where(usable, slope, 0.0), osc, tails, proven
+    )
 
 
 def _chord(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, Array, Array]:
@@ -258,8 +252,7 @@ def _checked_hazard(prior: LinePrior, on_right: bool) -> tuple[float, float, flo
     """That of a density of unknown curvature, from its values at tail quantiles: checked, not proven."""
     with quiet():
         places = (prior.upper_quantile if on_right else prior.quantile)(TAILS)
-        beyond = prior.survival(places) if on_right else prior.cdf(places)
-        rates = np.exp(prior.log_density(places) - np.log(beyond))
+        rates = np.exp(prior.log_density(places) - np.log(prior.beyond(places, on_right)))
     rates = rates[np.isfinite(places) & np.isfinite(rates) & (rates > 0)]
     if not rates.size or rates[-1] < STEADY * rates[-2:][0]:
         return 0.0, np.inf, 0.0
