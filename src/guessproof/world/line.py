@@ -61,7 +61,8 @@ class LinePrior(ABC):
 
     def place(self, u: Array, from_right: bool) -> Array:
         """Both quantiles, by halving the floating-point numbers of the support: their bits are in order."""
-        bits = np.abs(self.support).view(np.int64) * np.sign(self.support).astype(np.int64)
+        ends = floats(self.support)
+        bits = np.abs(ends).view(np.int64) * np.sign(ends).astype(np.int64)
         low, high = (np.full(u.shape, end) for end in bits)
         for _ in range(HALVINGS):
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
