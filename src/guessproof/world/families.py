@@ -5,7 +5,7 @@ The names of their fields are keys of plans.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,16 +72,18 @@ class Family(LinePrior):
     is_even: bool = False  # whether z is distributed as −z
     centre: float
     unit: float
-    width: str = "scale"  # the field that is larger where the prior is wider
+    widths: tuple[tuple[str, int], ...] = (
+        ("scale", 1),
+    )  # fields, and their powers of its width
 
     def __post_init__(self) -> None:
         fields = vars(self)
-        for field in self.__match_args__:
-            if field in CHECKS:
-                fields[field] = CHECKS[field](PriorError, field, fields[field])
+        for name in self.__match_args__:
+            if name in CHECKS:
+                fields[name] = CHECKS[name](PriorError, name, fields[name])
         fields.update(
             centre=fields.get("mean", 0.0),
-            unit=fields.get(self.width, 1.0),
+            unit=fields.get(self.widths[-1][0], 1.0),
             mirror=fields.get("mean"),
         )
         fields.update(self._facts())
@@ -99,7 +101,8 @@ class Family(LinePrior):
         return f"{self.name}({', '.join(words)})"
 
     def stretched(self, factor: float) -> LinePrior | None:
-        return replace(self, **{self.width: factor * getattr(self, self.width)})  # pyright: ignore[reportArgumentType]
+        changed = {name: getattr(self, name) * factor**power for name, power in self.widths}
+        return replace(self, **changed)  # pyright: ignore[reportArgumentType]
 
     def _z(self, x: Any) -> Array:
         """The standard variable."""
@@ -148,7 +151,7 @@ class Normal(Family):
     is_log_concave = True
     functions = "ndtr", "ndtri"
     is_even = True
-    width = "sd"
+    widths = (("sd", 1),)
 
     def _log_f(self, x: Array, z: Array) -> Array:
         return -0.5 * z**2 - LOG_SQRT_2PI
@@ -193,7 +196,7 @@ class LogNormal(Family):
     tail_rates = (np.inf, 0.0)  # it falls ever more slowly
     functions = Normal.functions
     is_even = True
-    width = "sd_log"
+    widths = (("sd_log", 1),)
 
     def _facts(self) -> Facts:
         turn = self.median * float(np.exp(1 - self.sd_log**2))
@@ -220,6 +223,7 @@ class Gamma(Family):
     name = "gamma"
     support = (0.0, np.inf)
     functions = "gammainc", "gammaincinv", "gammaincc", "gammainccinv"
+    widths = (("shape", -2), ("scale", 2))  # the mean remains
 
     def _facts(self) -> Facts:
         rates = np.inf, 1 / self.scale
@@ -228,29 +232,15 @@ class Gamma(Family):
     def _log_f(self, x: Array, z: Array) -> Array:
         return special.xlogy(self.shape - 1, z) - z - special.gammaln(self.shape)
 
-    def stretched(self, factor: float) -> Gamma:
-        """The same mean, the standard deviation times the factor."""
-        return Gamma(self.shape / factor**2, self.scale * factor**2)
-
 
 @dataclass(frozen=True, repr=False)
-class ExponentialPrior(Family):
+class ExponentialPrior(Gamma):
     """Density e^{−x/scale}/scale on x ≥ 0."""
 
-    scale: float
-
+    shape: float = field(default=1.0, init=False)
     name = "exponential"
-    is_log_concave = True
-    support = (0.0, np.inf)
     is_log_linear = True
-    functions = Gamma.functions
-    shapes = (1.0,)
-
-    def _facts(self) -> Facts:
-        return {"tail_rates": (np.inf, 1 / self.scale)}
-
-    def _log_f(self, x: Array, z: Array) -> Array:
-        return -z
+    widths = Family.widths
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,6 +280,7 @@ class Beta(Family):
 
     name = "beta"
     functions = "betainc", "betaincinv", "betaincc", "betainccinv"
+    widths = (("a", -2), ("b", -2))  # the mean remains
 
     def _facts(self) -> Facts:
         low, high = ordered(PriorError, "low, high", self.low, self.high)
@@ -310,21 +301,6 @@ class Beta(Family):
             special.xlogy(self.b - 1, (self.high - x) / self.unit),
         )
         return left + right - special.betaln(self.a, self.b)
-
-    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
-        """By the share of the interval on the side where it has more digits."""
-        x = np.clip(x, *self.support)
-        own = self.a, self.b, (x - self.low) / self.unit
-        other = self.b, self.a, (self.high - x) / self.unit
-        if from_right:
-            own, other = other, own
-        return np.where(own[2] < other[2], special.betainc(*own), special.betaincc(*other))
-
-    def stretched(self, factor: float) -> Beta | None:
-        """The same mean, the standard deviation times the factor; None where the ends leave no room for it."""
-        total = self.a + self.b
-        share = ((total + 1) / factor**2 - 1) / total
-        return replace(self, a=share * self.a, b=share * self.b) if share > 0 else None
 
 
 class Steps(Family):
@@ -359,6 +335,11 @@ class Steps(Family):
         order = slice(None, None, -1 if from_right else 1)
         return np.interp(u, self.outside[from_right][order], self.ends[order])
 
+    def stretched(self, factor: float) -> Histogram:
+        shares = np.diff(self.ends) * self.density
+        middle = float((self.ends[1:] + self.ends[:-1]) @ shares) / 2
+        return Histogram(scaled(self.ends, factor, middle), tuple(shares.tolist()))
+
 
 @dataclass(frozen=True, repr=False)
 class Uniform(Steps):
@@ -373,9 +354,6 @@ class Uniform(Steps):
     def _facts(self) -> Facts:
         ends = np.asarray(ordered(PriorError, "low, high", self.low, self.high))
         return {**self._steps(ends, np.ones(1)), "mirror": float(ends.mean())}
-
-    def stretched(self, factor: float) -> Uniform:
-        return Uniform(*scaled((self.low, self.high), factor, float(self.ends.mean())))
 
 
 @dataclass(frozen=True)
@@ -405,11 +383,6 @@ class Histogram(Steps):
         return (
             f"histogram({len(self.weights)} cells from {self.edges[0]:g} to {self.edges[-1]:g})"
         )
-
-    def stretched(self, factor: float) -> Histogram:
-        edges = np.asarray(self.edges)
-        middle = float((edges[1:] + edges[:-1]) @ self.weights) / 2
-        return Histogram(scaled(self.edges, factor, middle), self.weights)
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
@@ -139,7 +139,9 @@ lognormal = _function(LogNormal)
 gamma = _function(Gamma)
 beta = _function(Beta)
 student_t = _function(StudentT)
+histogram = _function(Histogram)
 partly_known = _function(PartlyKnown)
+empirical, categorical = Finite.sample, Finite.of
 
 
 def half_between(low: float, high: float) -> Normal:
@@ -150,11 +152,6 @@ def half_between(low: float, high: float) -> Normal:
     """
     low, high = ordered(PriorError, "prior", low, high)
     return Normal((low + high) / 2, (high - low) / (2 * QUARTILE))
-
-
-def histogram(edges: Any, weights: Any) -> Histogram:
-    """Probability weights[i], summing to one, spread evenly between edges[i] and edges[i+1]."""
-    return Histogram(edges, weights)
 
 
 def mixture(*parts: tuple[float, LinePrior]) -> Mixture:
@@ -182,16 +179,6 @@ def truncated(prior: LinePrior, low: float, high: float) -> LinePrior:
             "truncated", prior, "is not a prior with a density", "truncate densities only"
         )
     return prior.given(low, high)
-
-
-def empirical(values: Any) -> Finite:
-    """Each of the given public numbers equally likely."""
-    return Finite.sample(values)
-
-
-def categorical(table: Mapping[Hashable, float]) -> Finite:
-    """A table of value → probability."""
-    return Finite.of(table)
 
 
 def unknown(
@@ -235,25 +222,7 @@ def from_scipy(distribution: Any) -> LinePrior | Finite:
             )
     if hasattr(distribution, "pmf"):
         return _atoms(distribution)
-    return _known_family(distribution) or FrozenScipy(distribution)
-
-
-def _known_family(distribution: Any) -> LinePrior | None:
-    """A family of ours that scipy knows by another name: its density's turns are known, and it is quicker."""
-    known: dict[str, Callable[..., LinePrior | None]] = {
-        "beta": lambda a, b, loc, scale: Beta(a, b, loc, loc + scale),
-        "t": StudentT,
-        "gamma": lambda shape, loc, scale: Gamma(shape, scale) if loc == 0 else None,
-        "lognorm": lambda sd_log, loc, scale: LogNormal(scale, sd_log) if loc == 0 else None,
-    }
-    make = known.get(distribution.dist.name)
-    if make is None:
-        return None
-    shapes, loc, scale = distribution.dist._parse_args(*distribution.args, **distribution.kwds)
-    try:
-        return make(*shapes, loc, scale)
-    except PriorError:
-        return None
+    return FrozenScipy(distribution)
 
 
 def _atoms(distribution: Any) -> Finite:
