@@ -122,12 +122,12 @@ class Family(LinePrior):
             value = self._log_f(x, self._z(x)) - np.log(self.unit)
         return np.where((x >= low) & (x <= high) & ~np.isnan(value), value, -np.inf)
 
-    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
         z = self._z(np.clip(x, *self.support))
         return self._ask(0, -z if from_right and self.is_even else z, from_right)
 
-    def place(self, u: Array, from_right: bool) -> Array:
-        z = self._ask(1, u, from_right)
+    def quantile(self, u: ArrayLike, from_right: bool = False) -> Array:
+        z = self._ask(1, floats(u), from_right)
         return self._x(-z if from_right and self.is_even else z)
 
     def _ask(self, inverse: int, value: Array, from_right: bool) -> Array:
@@ -328,10 +328,10 @@ class Steps(Family):
         right = height[np.searchsorted(self.ends, x, side="right")]
         return np.maximum(height[np.searchsorted(self.ends, x)], right)
 
-    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
         return np.interp(x, self.ends, self.outside[from_right])
 
-    def place(self, u: Array, from_right: bool) -> Array:
+    def quantile(self, u: ArrayLike, from_right: bool = False) -> Array:
         order = slice(None, None, -1 if from_right else 1)
         return np.interp(u, self.outside[from_right][order], self.ends[order])
 

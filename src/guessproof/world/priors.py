@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from guessproof.errors import PriorError
-from guessproof.world.checks import Pair, floats, ordered, positive, quiet, real, weights
+from guessproof.world.checks import Pair, floats, ordered, positive, real, weights
 from guessproof.world.families import (
     Beta,
     ExponentialPrior,
@@ -121,7 +121,7 @@ def read_half(text: str) -> Pair | None:
     return low, high
 
 
-def _function(make: Callable[P, R]) -> Callable[P, R]:
+def function(make: Callable[P, R]) -> Callable[P, R]:
     """Return a function that makes a value of a class."""
 
     @functools.wraps(make)
@@ -131,16 +131,16 @@ def _function(make: Callable[P, R]) -> Callable[P, R]:
     return made
 
 
-normal = _function(Normal)
-uniform = _function(Uniform)
-exponential = _function(ExponentialPrior)
-laplace = _function(LaplacePrior)
-lognormal = _function(LogNormal)
-gamma = _function(Gamma)
-beta = _function(Beta)
-student_t = _function(StudentT)
-histogram = _function(Histogram)
-partly_known = _function(PartlyKnown)
+normal = function(Normal)
+uniform = function(Uniform)
+exponential = function(ExponentialPrior)
+laplace = function(LaplacePrior)
+lognormal = function(LogNormal)
+gamma = function(Gamma)
+beta = function(Beta)
+student_t = function(StudentT)
+histogram = function(Histogram)
+partly_known = function(PartlyKnown)
 empirical, categorical = Finite.sample, Finite.of
 
 
@@ -215,11 +215,6 @@ def from_scipy(distribution: Any) -> LinePrior | Finite:
             "is not a frozen distribution",
             "give for instance scipy.stats.gamma(3)",
         )
-    with quiet():
-        if np.isnan(distribution.cdf(0.0)):
-            raise PriorError(
-                "from_scipy", distribution, "its parameters are out of range", "check them"
-            )
     if hasattr(distribution, "pmf"):
         return _atoms(distribution)
     return FrozenScipy(distribution)

@@ -104,7 +104,7 @@ class PlaceAxis:
         search = WorstSearch(prior, straight, goal, *attribute.range)
         low, high, beyond = search.range_of(epsilon, "rise")
         outer = np.linspace(max(low - radius, first), min(high + radius, last), CELLS // 4)
-        bulk = np.linspace(prior.quantile(FAR), prior.upper_quantile(FAR), CELLS)
+        bulk = np.linspace(prior.quantile(FAR), prior.quantile(FAR, True), CELLS)
         knots = np.unique(np.concatenate([bulk, outer, prior.breaks, prior.support]))
         knots = knots[np.isfinite(knots)]
         middle, ends = prior.mirror, attribute.range
