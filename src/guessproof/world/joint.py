@@ -34,9 +34,8 @@ from guessproof.world.checks import (
     rising,
     weights,
 )
-from guessproof.world.families import Histogram, Normal
 from guessproof.world.finite import Finite
-from guessproof.world.priors import function
+from guessproof.world.priors import Histogram, Normal, function
 
 
 @dataclass(frozen=True, repr=False)

@@ -38,9 +38,9 @@ from guessproof.risk.line.worst import WorstSearch
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.distances import LineForm
-from guessproof.world.families import Normal
 from guessproof.world.goals import And, Goal, Near, Norm, Within, combine, other_side
 from guessproof.world.line import LinePrior, Truncated, expit
+from guessproof.world.priors import Normal
 
 Place = tuple[float, ...]
 Box = tuple[
