@@ -62,7 +62,7 @@ class LinePrior(ABC):
         for _ in range(HALVINGS):
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
             here = np.abs(middle).view(np.float64) * np.sign(middle)
-            inwards = (self.cdf(here, from_right) >= u) != from_right
+            inwards = (self.cdf(here, from_right) >= floats(u)) != from_right
             low, high = np.where(inwards, low, middle), np.where(inwards, middle, high)
         return np.abs(high).view(np.float64) * np.sign(high)
 
