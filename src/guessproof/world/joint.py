@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import KnowledgeError, PriorError, UnknownAttributeError
-from guessproof.world.attributes import Attribute, conditioned_prior, is_pair
+from guessproof.world.attributes import Attribute, conditioned_prior
 from guessproof.world.checks import (
     Array,
     Floats,
@@ -27,7 +27,6 @@ from guessproof.world.checks import (
     frozen,
     listed,
     numbers,
-    ordered,
     positive,
     quiet,
     real,
@@ -206,15 +205,8 @@ class JointHistogram(Joint):
     def given(self, knows: Mapping[str, Any]) -> JointHistogram:
         mass, sides = self.mass, list(self.edges)
         for name, known in knows.items():
-            if not is_pair(known):
-                raise KnowledgeError(
-                    "knows",
-                    known,
-                    "a histogram is conditioned on an interval",
-                    "give (low, high)",
-                )
             axis, side = self.axis(name), np.asarray(sides[self.axis(name)])
-            ends = np.clip(side, *ordered(KnowledgeError, "knows", *known))
+            ends = np.clip(side, *conditioned_prior(self.marginal(name), known).support)
             shares = np.diff(ends) / np.diff(side)
             mass = np.compress(shares > 0, mass * np.expand_dims(shares, 1 - axis), axis=axis)
             sides[axis] = tuple(np.unique(ends).tolist())
