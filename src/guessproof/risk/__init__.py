@@ -27,11 +27,8 @@ from guessproof.risk.finite import FiniteWorld, finite_belief
 from guessproof.risk.joint.formula import alternatives
 from guessproof.risk.limits import (
     Belief,
-    advantage_bracket,
     checked_epsilon,
     largest_epsilon,
-    posterior_bracket,
-    safe_epsilon,
 )
 from guessproof.risk.line.worst import TrueValues
 from guessproof.risk.noise.cells import NORMAL, NoiseLaw, atom_cells, cells_of
