@@ -22,15 +22,14 @@ from guessproof.world.checks import LARGEST, Array, floats, quiet, real
 from guessproof.world.line import expit
 
 RELATIVE = 1e-11  # how close to the true root the answer is driven
-ROUNDING = 1e-15  # of a bound, relative: one that does not rise may be at the limit itself
-BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
+ROUNDING = 1e-15  # of a limit, relative: what lies closer is not told apart from it
 # The ends of the search, in ln epsilon: a limit that holds at the last nothing can break, and one that is broken even
 # at the first is kept by 0 alone, since some bounds stay above the prior.
 FIRST, LAST = -200 * math.log(10), 100 * math.log(10)
 ROUNDS = 300  # of the search
 MOST_LOG = 750.0  # of a ratio of floating-point numbers
 COSTLY = 1e-4  # relative: close enough where a look takes long
-SAME_ODDS = 1e-12  # of ln odds: a limit that is lower than the prior by less is equal to it
+SAME = 1e-12  # of a belief, relative: a limit below the prior by less is equal to it
 LARGEST_FALL = 700.0  # in ln odds: e^x is finite
 POWER = 0.8  # of epsilon in a bound, until two values say more
 
@@ -106,24 +105,34 @@ class Belief:
         """The largest ε at which every limit is proven to hold; `start` is where the search begins."""
         found: list[Array] = []
         if posterior is not None:
-            with quiet():
-                odds = np.log(posterior) - np.log1p(-np.asarray(posterior))
-            limit = odds - (self.log_p - self.log_q)
-            if np.any(limit < -SAME_ODDS):
+            before = posterior_of(self.log_p, self.log_q, 0.0)
+            if np.any(posterior < before * (1 - SAME)):
                 raise InfeasibleError(
-                    f"posterior: the belief is {float(np.max(np.exp(self.log_p))):.6g} before any release, above the "
+                    f"posterior: the belief is {float(np.max(before)):.6g} before any release, above the "
                     f"limit {float(np.min(posterior)):.6g}; allow a higher belief or a narrower goal"
                 )
-            found.append(self._largest(lambda e: self.gain(e)[1], limit, start))
+            rise = np.where(np.less(posterior, 1), posterior - before, 1.0)
+            found.append(self._largest(rise, False, start))
         if advantage is not None:
-            most = np.exp(np.maximum(self.log_p, self.log_q) if both else self.log_q)
-            limit = np.where(np.less(advantage, most), advantage, np.inf)
-            found.append(self._largest(lambda e: self._moves(e, both)[1], limit, start))
+            found.append(self._largest(advantage, both, start))
         return least_of(found)
 
-    def _largest(self, bound: Callable[[Array], Array], limit: Array, start: float) -> Array:
-        limit = np.broadcast_to(limit, np.broadcast_shapes(limit.shape, self.log_p.shape))
-        return largest_epsilon(bound, limit, start=start, relative=self.relative)
+    def _largest(self, limit: Any, both: bool, start: float) -> Array:
+        most, rest = np.exp([self.log_q, self.log_p])
+        if both:
+            most, rest = np.maximum(most, rest), np.minimum(most, rest)
+
+        def gain(move: Any) -> Array:
+            """Of a move, which rises about like a power of ε; infinite where the move cannot be larger."""
+            with quiet():
+                return np.where(move < most, np.log1p(move / (most - move) / rest), np.inf)
+
+        return largest_epsilon(
+            lambda epsilon: gain(self._moves(epsilon, both)[1]),
+            gain(np.asarray(limit) * (1 - ROUNDING)),
+            start=start,
+            relative=self.relative,
+        )
 
 
 def posterior_of(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
@@ -225,27 +234,29 @@ def largest_epsilon(
 
     `bound` rises from 0 in ε; it is called with arrays of the limit's shape. Over short ranges it is about a power of
     ε, so the search is one on logarithms: regula falsi, in which an end that stays counts half as much each time
-    (Illinois). It ends on the side that keeps the limit.
+    (Illinois). What is returned was asked, and kept the limit.
 
     >>> largest_epsilon(lambda e: 2 * e, np.array([1.0, 3.0])).round(9)
     array([0.5, 1.5])
     """
     limit = floats(limit)
-    todo = (limit > 0) & (limit < np.inf)
-    aim = np.where(todo, limit, 1.0) * (1 + ROUNDING)
+    todo, epsilon = (limit > 0) & (limit < np.inf), np.zeros(limit.shape)
     x = np.full(limit.shape, np.clip(math.log(start), FIRST + 1, LAST - 1))
     # ln ε on either side of the limit, with about ln(bound/limit) there.
     low, high = np.full_like(x, FIRST), np.full_like(x, LAST)
     f_low, f_high = POWER * (low - x), POWER * (high - x)
     was_kept = np.full_like(x, np.nan)
     for _ in range(ROUNDS):
+        asked = np.exp(x)
         with quiet():  # what is not defined breaks the limit
-            f = np.maximum(np.fmin(np.log(bound(np.exp(x)) / aim), MOST_LOG), -MOST_LOG)
-        kept = f <= 0
+            value = bound(asked)
+            f = np.maximum(np.fmin(np.log(value / limit), MOST_LOG), -MOST_LOG)
+            kept = value <= limit
         less = np.where(kept == was_kept, 0.5, 1.0)
-        f_low, f_high = np.where(kept, f, less * f_low), np.where(kept, less * f_high, f)
+        f_low = np.where(kept, np.minimum(f, -ROUNDING), less * f_low)
+        f_high = np.where(kept, less * f_high, f)
         low, high, was_kept = np.where(kept, x, low), np.where(kept, high, x), kept
-        width = high - low
+        epsilon, width = np.where(kept, asked, epsilon), high - low
         todo = todo & (width > relative)
         if not todo.any():
             break
@@ -256,6 +267,5 @@ def largest_epsilon(
         raise NotCertifiedError(
             "the search for the largest epsilon did not end; please report the question"
         )
-    epsilon = np.where(high < LAST, np.exp(low) * (1 - BACK), np.inf)
-    epsilon = np.where((limit > 0) & (low > FIRST), epsilon, 0.0)
-    return np.where(limit == np.inf, np.inf, epsilon)
+    epsilon = np.where((limit < np.inf) & (high < LAST), epsilon, np.inf)
+    return np.where(limit > 0, epsilon, 0.0)
