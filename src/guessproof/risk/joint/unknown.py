@@ -46,7 +46,7 @@ class UnknownSeveral:
                     "prior", attribute.prior, problem, "give a prior, or unknown(low, high)"
                 )
 
-    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+    def advantage(self, epsilon: Array, both: bool, *unused: Any) -> Bracket:
         """How far the belief can rise, or move, under the worst prior."""
         bound = np.vectorize(self._bound, otypes=[np.float64])(epsilon, both)
         if len(self._unknown) < len(self.attributes):
@@ -61,7 +61,7 @@ class UnknownSeveral:
         how = "unknown priors: two worlds a diameter apart"
         return Bracket.meet(np.max(reached, axis=0), bound, how)
 
-    def epsilon(self, advantage: Any, both: bool) -> Any:
+    def epsilon(self, advantage: Any, both: bool, *unused: Any) -> Any:
         """The largest ε that keeps the advantage whatever the unknown priors are."""
         limit = np.asarray(advantage, dtype=np.float64)
         if len(self._unknown) < len(self.attributes):
