@@ -21,7 +21,8 @@ from functools import cached_property
 
 import numpy as np
 
-from guessproof.risk.line.tent import DOWN, PLAIN, UP, Indices, Tilts, crossing
+from guessproof.risk.line.recursion import DOWN, PLAIN, UP
+from guessproof.risk.line.tent import Indices, Tilts, crossing
 from guessproof.world.checks import Array, Mask
 from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite

@@ -21,18 +21,21 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from guessproof.risk.limits import largest_epsilon
 from guessproof.world.checks import Array, Mask
 from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
-from guessproof.world.pieces import Pieces, pieces_of
+from guessproof.world.pieces import Pieces, pieces_of, spread
 
+UP, DOWN, PLAIN = (
+    0,
+    2,
+    4,
+)  # rows of masses times e^{εψ}, e^{−εψ} and 1, from below; from above in the next row
 CLOSE = 1e-12  # relative width at which the search for a gain ends
-NEAR = 40.0  # logarithm: a gain that much smaller than its estimate is none
-MOST_SCALE = 30.0  # of a gain; larger ones are found by doubling
-LARGEST_ODDS = 1e5  # in logarithms: beyond what floating point tells from certainty
-MOST_MARGIN = 1e9  # larger ones, and infinite ones, say no more than their sign
-LEAST_HAZARD = 1e-300  # of a tail so far out that its density is 0 in floating point
+OUTWARDS = 1e-11  # relative: more than this search loses
+MOST_SCALE = 30.0  # of a gain, where the search for it begins
 EPS = float(np.finfo(float).eps)
 
 
@@ -117,6 +120,21 @@ class LineQuestion:
         return LineQuestion(pieces, self.goal[inherited], self.form)
 
 
+def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]:
+    """ln of masses times e^{εψ}, e^{−εψ} and 1, each from below and above: of parts of pieces, and clipped of whole ones."""
+    pieces, rate = question.pieces, epsilon * question.rate
+    level, end = (epsilon * place for place in question.position)
+    own: list[Array] = []
+    whole: list[Array] = []
+    for sign in (1.0, -1.0):
+        for tilted in pieces.end_tilt(sign * rate, at_left=True):
+            own.append(tilted + sign * level)
+            whole.append(pieces.clip(tilted, sign * rate, at_left=True) + sign * level)
+    tau = spread(end - level, pieces.osc)
+    own += [pieces.log_mass - tau, pieces.log_mass + tau]
+    return np.array(own), np.array([*whole, pieces.log_mass, pieces.log_mass])
+
+
 @dataclass(frozen=True)
 class LineRun:
     """A run of pieces that all lie in the goal, or all outside, with ln of their tilted masses.
@@ -146,39 +164,29 @@ class LineTables:
     @cached_property
     def runs(self) -> list[LineRun]:
         """From the rightmost to the leftmost."""
-        question, (left, right) = self.question, self.question.position
-        rate = np.where(question.goal, self.epsilon, -self.epsilon)
-        side = (question.goal == self.bound).astype(np.int64)
-        from_right, from_left = (
-            np.choose(side, question.pieces.end_tilt(s * rate * question.rate, at_left=s > 0))
-            for s in (-1, 1)
-        )
-        whole = [
-            question.pieces.clip(tilted, rate * question.rate, at_left=True)
-            for tilted in (from_right, from_left)
-        ]
+        goal, (left, right) = self.question.goal, self.question.position
+        own, whole = tilted_masses(self.question, self.epsilon)
         found: list[LineRun] = []
-        for i, j in zip(*question.runs, strict=True):
-            own = slice(i, j + 1)
-            to_end, from_start = (
-                rate[i] * (right[j] - right[own]),
-                rate[i] * (left[own] - left[i]),
-            )
+        for i, j in zip(*self.question.runs, strict=True):
+            sign, side = (1 if goal[i] else -1), int(goal[i] == self.bound)
+            away, ahead = (DOWN, UP)[::sign]
+            start, stop = (sign * self.epsilon * float(end) for end in (left[i], right[j]))
+            part = slice(i, j + 1)
             run = LineRun(
-                1 if question.goal[i] else -1,
-                self.epsilon * float(right[j] - left[i]),
+                sign,
+                sign * (stop - start),
                 self.epsilon * float(left[i] - right[i - 1]) if i else 0.0,
                 int(i),
-                from_right[own] + to_end,
-                from_left[own] + from_start,
-                np.logaddexp.accumulate((whole[0][own] + to_end)[::-1])[::-1],
-                np.logaddexp.accumulate(whole[1][own] + from_start),
+                own[away + side, part] + stop,
+                own[ahead + side, part] - start,
+                np.logaddexp.accumulate(whole[away + side, part][::-1] + stop)[::-1],
+                np.logaddexp.accumulate(whole[ahead + side, part] - start),
             )
             found.append(run)
         return found[::-1]
 
-    def margin(self, log_odds: float, turns: list[float] | None = None) -> float:
-        """Positive if and only if these odds are reachable; falls in them. Fills in where ln L turns, in ψ."""
+    def margin(self, log_odds: float) -> float:
+        """Positive if and only if these odds are reachable; falls in them."""
         sign, v = 0, -math.inf  # of V, and ln |V|
         *inner, final = self.runs
         for run in inner:
@@ -190,10 +198,7 @@ class LineTables:
             elif whole <= v:
                 v = sign * run.length + _log_subtract(v, whole)
             else:
-                place, rest = self._crossing(run, v - weight)
-                v, sign = weight + rest, run.sign
-                if turns is not None:
-                    turns.append(place)
+                v, sign = weight + self._beyond(run, v - weight), run.sign
             v += sign * run.gap
         if sign == final.sign:
             return sign * math.inf
@@ -201,57 +206,32 @@ class LineTables:
         whole = weight + float(final.from_right[0])
         return final.sign * (whole - v) if math.isfinite(v) else sign * v
 
-    def _crossing(self, run: LineRun, target: float) -> tuple[float, float]:
-        """Where V reaches 0 in a run, in ψ, and ln of the run's mass up to there, tilted from its left end."""
+    def _beyond(self, run: LineRun, target: float) -> float:
+        """ln of a run's mass left of where V reaches 0, tilted from its left end."""
         at = run.right.size - 1 - int(np.searchsorted(run.from_right[::-1], target))
         before = float(run.from_right[at + 1]) if at + 1 < run.right.size else -math.inf
         log_share = min(_log_subtract(target, before) - float(run.right[at]), 0.0)
         # The share of the piece that is left, tilted from its left end, where this share is, tilted from its right end.
         pieces, i = self.question.pieces, run.first + at
-        left, right = (float(side[i]) for side in self.question.position)
         width = float(pieces.right[i] - pieces.left[i])
-        u, rest = 0.0, _log_subtract(0.0, log_share)
+        rest = _log_subtract(0.0, log_share)
         if 0 < width < math.inf:
-            rate = run.sign * self.epsilon * float(self.question.rate[i])
-            u = 1.0 - _inverse((rate - float(pieces.slope[i])) * width, log_share)
-            rest = _log_part((rate + float(pieces.slope[i])) * width, u)
+            rate, slope = run.sign * self.epsilon * self.question.rate[i], pieces.slope[i]
+            u = 1.0 - _inverse((rate - slope) * width, log_share)
+            rest = _log_part((rate + slope) * width, u)
         earlier = run.from_left[at - 1] if at > 0 else -math.inf
-        return left + u * (right - left), float(np.logaddexp(earlier, run.left[at] + rest))
-
-    def heights(self, log_odds: float) -> Array:
-        """About ln L on each piece, of the likelihood that reaches these odds."""
-        turns: list[float] = []
-        self.margin(log_odds, turns)
-        middle = 0.5 * (self.question.position[0] + self.question.position[1])
-        # ln L rises to the right where V is positive: at the right end in the goal.
-        behind = len(turns) - np.searchsorted(turns[::-1], middle)
-        rate = self.epsilon * self.runs[0].sign * (1 - 2 * (behind % 2))
-        return np.append(0.0, np.cumsum(rate[1:] * np.diff(middle)))
+        return float(np.logaddexp(earlier, run.left[at] + rest))
 
     def log_odds(self) -> float:
         """The largest odds that are reachable (logarithms): from above for a bound, from below for an attack."""
         log_p, log_q = self.question.log_prior
-        before = log_p - log_q
-        scale = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
-        outwards = 2 * CLOSE if self.bound else -2 * CLOSE
-        from scipy.optimize import (
-            root_scalar,  # takes longer to import than labels take to answer
-        )
 
-        def margin(x: float) -> float:
-            return min(
-                max(self.margin(before + scale * math.exp(x)), -MOST_MARGIN), MOST_MARGIN
-            )
+        def unreachable(gain: Array) -> Array:
+            return np.exp(-np.asarray(self.margin(log_p - log_q + float(gain))))
 
-        low, high = -NEAR, 0.0
-        if not margin(low) > 0:
-            return before + (scale * math.exp(low) if self.bound else 0.0)
-        while margin(high) > 0:
-            if scale * math.exp(high) > LARGEST_ODDS:
-                return math.inf
-            low, high = high, high + 2.0
-        root = float(root_scalar(margin, bracket=(low, high), xtol=CLOSE, rtol=4 * EPS).root)
-        return before + scale * math.exp(root + outwards)
+        start = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
+        gain = largest_epsilon(unreachable, np.asarray(1.0), start=start, relative=CLOSE)
+        return log_p - log_q + float(gain) * (1 + OUTWARDS * self.bound)
 
 
 def _log_subtract(a: float, b: float) -> float:

@@ -15,16 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.line.recursion import EPS, LineQuestion
+from guessproof.risk.line.recursion import DOWN, EPS, UP, LineQuestion, tilted_masses
 from guessproof.world.checks import Array
-from guessproof.world.pieces import spread
 
 Indices = NDArray[np.int64]
-UP, DOWN, PLAIN = (
-    0,
-    2,
-    4,
-)  # rows of masses times e^{εψ}, e^{−εψ} and 1: from below, and from above in the next row
 STEPS = (
     40  # of a search at most, each fourth one a bisection; any place of the peak gives a bound
 )
@@ -95,24 +89,15 @@ class Tilts:
     @cached_property
     def masses(self) -> Masses:
         """Masses of the pieces times e^{εψ}, e^{−εψ} and 1."""
-        pieces, (level, _) = self.question.pieces, self.level
+        pieces, (own, whole) = self.question.pieces, tilted_masses(self.question, self.epsilon)
         with np.errstate(invalid="ignore"):
             width = pieces.right - pieces.left
         width = np.where(np.isfinite(width), width, 0.0)
-        own: list[Array] = []
-        whole: list[Array] = []
-        for sign in (1.0, -1.0):
-            for tilted in pieces.end_tilt(sign * self.rate, at_left=True):
-                own.append(tilted + sign * level)
-                whole.append(pieces.clip(tilted, sign * self.rate, at_left=True) + sign * level)
-        tau = spread(self.rate * width, pieces.osc)
-        own += [pieces.log_mass - tau, pieces.log_mass + tau]
-        whole += [pieces.log_mass, pieces.log_mass]
         pad = np.full((6, 1), -np.inf)
         bend = (pieces.slope + np.repeat([1.0, -1.0, 0.0], 2)[:, None] * self.rate) * width
         forward = np.concatenate([pad, np.logaddexp.accumulate(whole, axis=1)], axis=1)
         backward = np.concatenate(
-            [np.logaddexp.accumulate(np.array(whole)[:, ::-1], axis=1)[:, ::-1], pad], axis=1
+            [np.logaddexp.accumulate(whole[:, ::-1], axis=1)[:, ::-1], pad], axis=1
         )
         return Masses(
             np.concatenate([own, pad], axis=1),
