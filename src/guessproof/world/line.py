@@ -23,7 +23,7 @@ class LinePrior(ABC):
     """A prior with a density on the real line.
 
     Nothing else asks which prior it is: a new one is one class here and one entry where plans name priors. It has a
-    density, and either `mass` or `beyond`.
+    density, and either `mass` or `cdf`.
     """
 
     name: str  # as people and plans call it
@@ -51,40 +51,31 @@ class LinePrior(ABC):
     def log_density(self, x: ArrayLike) -> Array:
         """ln f(x)."""
 
-    def quantile(self, u: ArrayLike) -> Array:
-        """The x below which probability u lies."""
-        return self.place(floats(u), False)
+    def quantile(self, u: ArrayLike, from_right: bool = False) -> Array:
+        """The x below which probability u lies, or above which.
 
-    def upper_quantile(self, u: ArrayLike) -> Array:
-        """The x above which probability u lies."""
-        return self.place(floats(u), True)
-
-    def place(self, u: Array, from_right: bool) -> Array:
-        """Both quantiles, by halving the floating-point numbers of the support: their bits are in order."""
+        By halving the floating-point numbers of the support: their bits are in order.
+        """
         ends = floats(self.support)
         bits = np.abs(ends).view(np.int64) * np.sign(ends).astype(np.int64)
-        low, high = (np.full(u.shape, end) for end in bits)
+        low, high = (np.full(np.shape(u), end) for end in bits)
         for _ in range(HALVINGS):
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
             here = np.abs(middle).view(np.float64) * np.sign(middle)
-            inwards = (self.beyond(here, from_right) >= u) != from_right
+            inwards = (self.cdf(here, from_right) >= floats(u)) != from_right
             low, high = np.where(inwards, low, middle), np.where(inwards, middle, high)
         return np.abs(high).view(np.float64) * np.sign(high)
 
-    def cdf(self, x: ArrayLike) -> Array:
-        """P(X ≤ x), to full relative precision."""
-        return self.beyond(x, False)
-
-    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
         """P(X ≤ x), or P(X ≥ x) from the right, to full relative precision."""
         return self.mass(x, np.inf) if from_right else self.mass(-np.inf, x)
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         """P(a ≤ X ≤ b), to nearly all digits of the smaller tail beyond its ends."""
         a, b = (np.clip(floats(end), *self.support) for end in (a, b))
-        below = self.beyond(a, False)
-        on_left = self.beyond(b, False) - below
-        on_right = self.beyond(a, True) - self.beyond(b, True)
+        below = self.cdf(a, False)
+        on_left = self.cdf(b, False) - below
+        on_right = self.cdf(a, True) - self.cdf(b, True)
         return np.maximum(np.where(below > 0.5, on_right, on_left), 0.0)
 
     def stretched(self, factor: float) -> LinePrior | None:
@@ -144,13 +135,14 @@ class Truncated(LinePrior):
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         return self.base.mass(np.maximum(a, self.low), np.minimum(b, self.high)) / self._whole
 
-    def place(self, u: Array, from_right: bool) -> Array:
+    def quantile(self, u: ArrayLike, from_right: bool = False) -> Array:
         """From the side where the base has less outside."""
-        outside = self.base.beyond(self.support[from_right], from_right)
-        by_right = bool(outside <= 0.5) == from_right
-        share = self._whole * (u if by_right == from_right else 1 - u)
-        before = self.base.beyond(self.support[by_right], by_right)
-        return np.clip(self.base.place(before + share, by_right), *self.support)
+        by_right = (
+            bool(self.base.cdf(self.support[from_right], from_right) <= 0.5) == from_right
+        )
+        share = self._whole * (floats(u) if by_right == from_right else 1 - floats(u))
+        before = self.base.cdf(self.support[by_right], by_right)
+        return np.clip(self.base.quantile(before + share, by_right), *self.support)
 
 
 @dataclass(frozen=True)
@@ -196,8 +188,8 @@ class Mixture(LinePrior):
             [part.log_density(x) + np.log(share) for part, share in self.weighted], axis=0
         )
 
-    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
-        masses = [share * part.beyond(x, from_right) for part, share in self.weighted]
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
+        masses = [share * part.cdf(x, from_right) for part, share in self.weighted]
         return np.sum(masses, axis=0)
 
     def stretched(self, factor: float) -> Mixture | None:

@@ -166,7 +166,7 @@ def _knots(prior: LinePrior) -> Array:
     for part, share in prior.weighted:
         found.append(np.array([*part.breaks, *(part.inflections or ())]))
         if share < 1 or not part.is_log_linear:
-            found += [part.quantile(LEVELS), part.upper_quantile(LEVELS)]
+            found += [part.quantile(LEVELS), part.quantile(LEVELS, True)]
     points = np.unique(np.concatenate(found))
     inner = points[(points > low) & (points < high)]
     # Further out nothing is representable.
@@ -251,8 +251,8 @@ def _hazard(prior: LinePrior, knot: float, on_right: bool) -> tuple[float, float
 def _checked_hazard(prior: LinePrior, on_right: bool) -> tuple[float, float, float]:
     """That of a density of unknown curvature, from its values at tail quantiles: checked, not proven."""
     with quiet():
-        places = (prior.upper_quantile if on_right else prior.quantile)(TAILS)
-        rates = np.exp(prior.log_density(places) - np.log(prior.beyond(places, on_right)))
+        places = prior.quantile(TAILS, on_right)
+        rates = np.exp(prior.log_density(places) - np.log(prior.cdf(places, on_right)))
     rates = rates[np.isfinite(places) & np.isfinite(rates) & (rates > 0)]
     if not rates.size or rates[-1] < STEADY * rates[-2:][0]:
         return 0.0, np.inf, 0.0

@@ -59,7 +59,7 @@ class Triangular(LinePrior):
         with np.errstate(divide="ignore"):
             return np.log(2 / (self.high - self.low)) + np.log(np.maximum(share, 0.0))
 
-    def beyond(self, x: ArrayLike, from_right: bool) -> Array:
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
         x, width = np.clip(x, self.low, self.high), self.high - self.low
         below = (np.minimum(x, self.mode) - self.low) ** 2 / (width * (self.mode - self.low))
         above = (self.high - np.maximum(x, self.mode)) ** 2 / (width * (self.high - self.mode))

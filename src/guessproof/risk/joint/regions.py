@@ -72,7 +72,7 @@ def _ends(frame: Frame, goal: Goal, axis: int) -> Array:
     name, prior, joint = frame.axes[axis].name, frame.axes[axis].prior, frame.histogram
     assert isinstance(prior, LinePrior)
     truth = {} if frame.tilts else frame.question.truth
-    found = [*prior.breaks, *frame.marks(goal, name), *prior.upper_quantile(LEVELS[:5])]
+    found = [*prior.breaks, *frame.marks(goal, name), *prior.quantile(LEVELS[:5], True)]
     found += [*prior.quantile(LEVELS), *(float(truth[n]) for n in truth if n == name)]
     found += joint.edges[joint.axis(name)] if joint else []
     return np.unique(np.clip([x for x in found if np.isfinite(x)], *prior.support))

@@ -305,7 +305,7 @@ class WorstSearch:
     def _cut(self, side: int, epsilon: float, direction: Direction) -> tuple[float, float]:
         """A true value far out, and what none further out exceeds."""
         tail, radius = pieces_of(self.prior).tails[side > 0], self.goal.radius
-        places = (self.prior.upper_quantile if side > 0 else self.prior.quantile)(FURTHER)
+        places = self.prior.quantile(FURTHER, side > 0)
         exponential = tail is not None and 0 < tail.low == tail.high
         if exponential and radius is not None and direction != "fall":
             return self._memoryless(float(places[0]), side, epsilon)

@@ -154,7 +154,7 @@ def cells_of(
             prior.points, np.asarray(answer(prior.points), dtype=np.float64), prior.mass
         )
     places = np.concatenate(
-        [np.ravel(cuts), prior.quantile(TAIL_MASSES), prior.upper_quantile(TAIL_MASSES)]
+        [np.ravel(cuts), prior.quantile(TAIL_MASSES), prior.quantile(TAIL_MASSES, True)]
     )
     pieces = pieces_of(prior).cut(places[np.isfinite(places)])
     for _ in range(ROUNDS):
