@@ -44,7 +44,7 @@ from guessproof.world.checks import in_days
 from guessproof.world.distances import Metric, Sum
 from guessproof.world.finite import Finite
 from guessproof.world.formulas import formula_of, known_formula
-from guessproof.world.goals import Compound, Given, Goal, Norm, is_norm
+from guessproof.world.goals import Compound, Given, Goal, Norm, check_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -87,13 +87,7 @@ class Attack:
                 "is not a goal",
                 "use within(…), exactly(…), …, joined by &, | and ~",
             )
-        if not is_norm(self.norm):
-            raise ParameterError(
-                "norm",
-                self.norm,
-                "is not a norm",
-                "say 'l1', 'l2', 'linf', or l and a number as 'l3'",
-            )
+        check_norm(ParameterError, "norm", self.norm)
         if self.or_ not in ("any", "each"):
             raise ParameterError(
                 "or_", self.or_, "is not a reading of OR", "say 'any' or 'each'"
