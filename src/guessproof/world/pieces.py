@@ -77,7 +77,7 @@ class Pieces:
     proven: bool
 
     @cached_property
-    def _width(self) -> Array:
+    def width(self) -> Array:
         """0 for tails."""
         with quiet():
             width = self.right - self.left
@@ -94,7 +94,7 @@ class Pieces:
 
     def split(self, parts: NDArray[np.int64]) -> Pieces:
         """Divide each piece into the given number of parts; the tails stay whole."""
-        parts = np.where(self._width > 0, parts, 1)
+        parts = np.where(self.width > 0, parts, 1)
         which = np.repeat(np.arange(parts.size), np.maximum(parts - 1, 0))
         share = (np.arange(which.size) - np.searchsorted(which, which) + 1) / parts[which]
         left, right = self.left[which], self.right[which]
@@ -114,7 +114,7 @@ class Pieces:
         """
         k = floats(k)
         k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.left.shape))
-        width = self._width
+        width = self.width
         mean = _log_mean((self.slope + k) * width) - _log_mean(self.slope * width)
         value = self.log_mass + mean - (0.0 if at_left else k * width)
         tau = spread(np.abs(k) * width, self.osc)
@@ -132,7 +132,7 @@ class Pieces:
 
     def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:
         """A tilted integral lies between the mass times the least and the largest factor on the piece."""
-        factor = self._width * (k if at_left else -k)
+        factor = self.width * (k if at_left else -k)
         low, high = (
             self.log_mass + np.minimum(factor, 0.0),
             self.log_mass + np.maximum(factor, 0.0),
