@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         rounded_down,
         with_factor,
     )
+    from guessproof.risk.prior_free import worst_advantage, worst_distance, worst_prior
     from guessproof.risk.profile.formulas import (
         ASSUMPTIONS,
         absolute_risk,
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     )
     from guessproof.risk.profile.risk_profile import RiskProfile, aware_epsilon
     from guessproof.risk.profile.shapes import Binding, PointProfile, ProfileLimits
-    from guessproof.risk.two_valued import worst_advantage, worst_distance, worst_prior
     from guessproof.risk.worst_truth import advantage_over
 
 _HOMES = {
@@ -111,7 +111,7 @@ _HOMES = {
     "profile.risk_profile": ("RiskProfile", "aware_epsilon"),
     "profile.shapes": ("Binding", "ProfileLimits", "PointProfile"),
     "worst_truth": ("advantage_over",),
-    "two_valued": ("worst_advantage", "worst_distance", "worst_prior"),
+    "prior_free": ("worst_advantage", "worst_distance", "worst_prior"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
