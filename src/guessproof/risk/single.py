@@ -24,7 +24,6 @@ from guessproof.risk.bracket import agreed
 from guessproof.risk.combinations import axis_labels
 from guessproof.risk.finite import finite_belief, solve
 from guessproof.risk.limits import Belief
-from guessproof.risk.line.capped import CappedTilts, binding_form, capped_ends, is_run
 from guessproof.risk.line.recursion import (
     EPS,
     LineQuestion,
@@ -32,6 +31,7 @@ from guessproof.risk.line.recursion import (
     atom_question,
     density_question,
 )
+from guessproof.risk.line.tent import CappedTilts, binding_form, capped_ends, is_run
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array, quiet
 from guessproof.world.distances import LineForm, Metric

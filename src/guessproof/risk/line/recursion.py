@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from guessproof.risk.limits import largest_epsilon
-from guessproof.world.checks import Array, Mask
+from guessproof.world.checks import Array, Mask, quiet
 from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
@@ -37,6 +37,7 @@ CLOSE = 1e-12  # relative width at which the search for a gain ends
 OUTWARDS = 1e-11  # relative: more than this search loses
 MOST_SCALE = 30.0  # of a gain, where the search for it begins
 EPS = float(np.finfo(float).eps)
+STRAIGHT = 1e-12  # of a tilt: below it a density is constant in floating point
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,35 +54,23 @@ class LineQuestion:
         return LineQuestion(self.pieces, ~self.goal, self.form)
 
     @cached_property
+    def inside(self) -> tuple[Array, Array]:
+        """The ends of each piece from inside, of infinite ones the finite end twice."""
+        left, right = self.pieces.left, self.pieces.right
+        low = np.where(np.isfinite(left), np.nextafter(left, right), right)
+        return low, np.where(np.isfinite(right), right, low)
+
+    @cached_property
     def rate(self) -> Array:
         """The slope of ψ on each piece."""
-        if isinstance(self.pieces.prior, Finite):
-            return np.zeros(self.goal.size)
-        ends = self.pieces.left, self.pieces.right
-        inside = np.where(np.isfinite(ends[0]), ends[0], np.nextafter(ends[1], -np.inf))
-        return np.asarray(self.form.slopes)[
-            np.searchsorted(np.asarray(self.form.cuts), inside, side="right")
-        ]
+        return np.asarray(self.form.slopes)[np.searchsorted(self.form.cuts, self.inside[0])]
 
     @cached_property
     def position(self) -> tuple[Array, Array]:
-        """ψ at the left and right end of each piece, from inside, measured from the first edge of the goal."""
-        pieces, start = self.pieces, int(self.runs[0][1:2].sum())
-        if isinstance(pieces.prior, Finite):
-            place = self.form.psi(pieces.left) - self.form.psi(pieces.left[start])
-            return place, place
-        width = pieces.right - pieces.left
-        length = np.where(np.isfinite(width), self.rate, 0.0) * np.where(
-            np.isfinite(width), width, 0.0
-        )
-        jump = np.zeros(width.size)
-        for cut, size in zip(self.form.cuts, self.form.jumps, strict=True):
-            jump[pieces.left == cut] = size
-        # Summed outwards, so that digits are kept where far tails are wide.
-        left = np.empty(width.size)
-        left[start:] = np.cumsum(np.append(0.0, length[start:-1] + jump[start + 1 :]))
-        left[:start] = -np.cumsum((length[:start] + jump[1 : start + 1])[::-1])[::-1]
-        return left, left + length
+        """ψ at the left and right end of each piece, measured from the first edge of the goal."""
+        left, right = (self.form.psi(end) for end in self.inside)
+        start = left[int(self.runs[0][1:2].sum())]
+        return left - start, right - start
 
     @cached_property
     def runs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -121,7 +110,7 @@ class LineQuestion:
 
 
 def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]:
-    """ln of masses times e^{εψ}, e^{−εψ} and 1, each from below and above: of parts of pieces, and clipped of whole ones."""
+    """ln of masses times e^{εψ}, e^{−εψ} and 1, each from below and above: of any parts of pieces, of whole ones."""
     pieces, rate = question.pieces, epsilon * question.rate
     level, end = (epsilon * place for place in question.position)
     own: list[Array] = []
@@ -210,15 +199,15 @@ class LineTables:
         """ln of a run's mass left of where V reaches 0, tilted from its left end."""
         at = run.right.size - 1 - int(np.searchsorted(run.from_right[::-1], target))
         before = float(run.from_right[at + 1]) if at + 1 < run.right.size else -math.inf
-        log_share = min(_log_subtract(target, before) - float(run.right[at]), 0.0)
+        part = min(_log_subtract(target, before) - float(run.right[at]), 0.0)
         # The share of the piece that is left, tilted from its left end, where this share is, tilted from its right end.
         pieces, i = self.question.pieces, run.first + at
         width = float(pieces.right[i] - pieces.left[i])
-        rest = _log_subtract(0.0, log_share)
+        rest = _log_subtract(0.0, part)
         if 0 < width < math.inf:
             rate, slope = run.sign * self.epsilon * self.question.rate[i], pieces.slope[i]
-            u = 1.0 - _inverse((rate - slope) * width, log_share)
-            rest = _log_part((rate + slope) * width, u)
+            u = 1.0 - _inverse((rate - slope) * width, part)
+            rest = float(log_share((rate + slope) * width, 0.0, u))
         earlier = run.from_left[at - 1] if at > 0 else -math.inf
         return float(np.logaddexp(earlier, run.left[at] + rest))
 
@@ -241,17 +230,18 @@ def _log_subtract(a: float, b: float) -> float:
     return a + math.log(-math.expm1(b - a)) if b < a else -math.inf
 
 
-def _log_part(z: float, u: float) -> float:
-    """ln((e^{zu} − 1)/(e^z − 1)): the share of [0, u] in [0, 1] under a density proportional to e^{zx}."""
-    if u <= 0:
-        return -math.inf
-    if abs(z) < EPS:
-        return math.log(u)
-    return max(z, 0.0) * (u - 1) + math.log(math.expm1(-abs(z) * u) / math.expm1(-abs(z)))
+def log_share(z: ArrayLike, start: ArrayLike, stop: ArrayLike) -> Array:
+    """ln of the share of [start, stop] in [0, 1] under a density proportional to e^{zx}."""
+    size, wide = np.abs(z), np.maximum(np.subtract(stop, start), 0.0)
+    with quiet():
+        share = np.multiply(z, np.where(np.greater(z, 0), np.subtract(stop, 1), start))
+        share = share + np.log(np.expm1(-size * wide) / np.expm1(-size))
+        share = np.where(size < STRAIGHT, np.log(wide), share)
+    return np.where(wide > 0, share, -np.inf)
 
 
 def _inverse(z: float, log_share: float) -> float:
-    """The u at which `_log_part` is reached."""
+    """The u up to which this share is reached."""
     if abs(z) < EPS:
         return math.exp(log_share)
     if z < 0:
