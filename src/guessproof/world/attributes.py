@@ -152,8 +152,7 @@ class Attribute(Arithmetic):
     def range(self) -> Pair:
         """Which true values are possible: the prior's support within the bounds; beside a sample the bounds."""
         prior = self.prior
-        known = isinstance(prior, (Finite, LinePrior))
-        low, high = prior.support if known else (prior.low, prior.high)
+        low, high = prior.support
         if self.bounds is None:
             return low, high
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])

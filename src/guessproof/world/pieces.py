@@ -73,7 +73,7 @@ class Pieces:
     proven: bool
 
     @cached_property
-    def _width(self) -> Array:
+    def width(self) -> Array:
         """0 for tails."""
         with quiet():
             width = self.right - self.left
@@ -101,7 +101,7 @@ class Pieces:
         """
         k = floats(k)
         k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.left.shape))
-        width = self._width
+        width = self.width
         mean = _log_mean((self.slope + k) * width) - _log_mean(self.slope * width)
         value = self.log_mass + mean - (0.0 if at_left else k * width)
         tau = spread(np.abs(k) * width, self.osc)
@@ -119,7 +119,7 @@ class Pieces:
 
     def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:
         """A tilted integral lies between the mass times the least and the largest factor on the piece."""
-        rise = self._width * (k if at_left else -k)
+        rise = self.width * (k if at_left else -k)
         low, high = np.minimum(rise, 0.0), np.maximum(rise, 0.0)
         clipped = np.clip(log_tilt, self.log_mass + low, self.log_mass + high)
         return np.where(np.isfinite(self.right - self.left), clipped, log_tilt)

@@ -450,6 +450,11 @@ class Unknown:
 
     name = "unknown"
 
+    @property
+    def support(self) -> Pair:
+        """The range."""
+        return self.low, self.high
+
     def stretched(self, factor: float) -> None:
         """Nothing is known that could be wider or narrower."""
 
@@ -479,6 +484,7 @@ class PartlyKnown:
         return f"partly_known(radius={self.radius:g}, probability={self.probability:g}, {self.low:g}, {self.high:g})"
 
     name = "partly_known"
+    support = Unknown.support
 
     def stretched(self, factor: float) -> None:
         """Nothing is known that could be wider or narrower."""

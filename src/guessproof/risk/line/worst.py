@@ -24,9 +24,8 @@ import numpy as np
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.bracket import Direction, Worst
 from guessproof.risk.limits import COSTLY, advantage_of, largest_epsilon, posterior_of
-from guessproof.risk.line.capped import CappedTilts, binding_form, capped_ends
 from guessproof.risk.line.recursion import LineQuestion
-from guessproof.risk.line.tent import Indices, Tilts
+from guessproof.risk.line.tent import CappedTilts, Indices, Tilts, binding_form, capped_ends
 from guessproof.world.checks import Array
 from guessproof.world.distances import LineForm
 from guessproof.world.goals import Within
