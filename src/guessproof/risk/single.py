@@ -178,7 +178,7 @@ def _cells(
         for i, near, side in ((0, pieces.right[0], -1), (-1, pieces.left[-1], 1)):
             if sign and pieces.tails[i] is not None:
                 beyond = metric.distance(np.nextafter(near, side * np.inf), x[i]) + offset
-                tail = pieces.end_tilt(sign * side * rate * slope, at_left=True)[sign > 0][i]
+                tail = pieces.end_tilt(sign * side * rate * slope)[sign > 0][i]
                 part[i] = sign * np.fmin(sign * part[i], sign * tail + rate * beyond)
         tilted.append(np.logaddexp.reduceat(part, np.searchsorted(cell, np.arange(x.size))))
     return x, tilted[0], tilted[1], tilted[2]

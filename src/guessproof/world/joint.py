@@ -65,9 +65,14 @@ class Joint(ABC):
     def marginal(self, name: str) -> FiniteMarginal | HistogramMarginal | NormalMarginal:
         """What is believed of one attribute alone; it remembers the joint prior that it comes from."""
 
-    @abstractmethod
     def given(self, knows: Mapping[str, Any]) -> Joint:
         """This prior for an attacker who knows some of the attributes to lie in an interval or a set."""
+        raise KnowledgeError(
+            "knows",
+            dict(knows),
+            "a joint normal prior is not conditioned on an interval",
+            "give the prior as a joint histogram, or leave it out",
+        )
 
     def attributes(self) -> tuple[Attribute, ...]:
         """All of them, at their usual distances."""
@@ -189,7 +194,7 @@ class JointHistogram(Joint):
     def marginal(self, name: str) -> HistogramMarginal:
         axis = self.axis(name)
         side = self.mass.sum(axis=1 - axis)
-        return HistogramMarginal(self.edges[axis], tuple((side / side.sum()).tolist()), self)
+        return HistogramMarginal(self.edges[axis], tuple(side.tolist()), self)
 
     def slice_mass(self, name: str, x: Array, low: Array, high: Array) -> Array:
         """P(low ≤ the other attribute ≤ high), one row of ends for each value x of the named one."""
@@ -287,14 +292,6 @@ class JointNormal(Joint):
         _, rest, tilt = self.apart(name)
         middle = (tilt * x)[:, None]
         return rest.mass(low - middle, high - middle)
-
-    def given(self, knows: Mapping[str, Any]) -> JointNormal:
-        raise KnowledgeError(
-            "knows",
-            dict(knows),
-            "a joint normal prior is not conditioned on an interval",
-            "give the prior as a joint histogram, or leave it out",
-        )
 
 
 joint_normal, joint_histogram = function(JointNormal), function(JointHistogram)

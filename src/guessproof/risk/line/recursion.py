@@ -116,9 +116,9 @@ def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]
     own: list[Array] = []
     whole: list[Array] = []
     for sign in (1.0, -1.0):
-        for tilted in pieces.end_tilt(sign * rate, at_left=True):
+        for tilted in pieces.end_tilt(sign * rate):
             own.append(tilted + sign * level)
-            whole.append(pieces.clip(tilted, sign * rate, at_left=True) + sign * level)
+            whole.append(pieces.clip(tilted, sign * rate) + sign * level)
     tau = spread(end - level, pieces.osc)
     own += [pieces.log_mass - tau, pieces.log_mass + tau]
     return np.array(own), np.array([*whole, pieces.log_mass, pieces.log_mass])

@@ -49,7 +49,9 @@ UNSURE = 1.0  # of ln of a weight: outputs that tell so little are of no use
 STEEP = 3.0  # beyond this distance the slope of a density with heavy tails falls
 TINY = 1e-300  # a difference of answers that is none
 
-Rows = tuple[Array, ...]  # of outputs: themselves; P(below, above); ln of weights: (low, high) × (goals, others) × tilts
+Rows = tuple[
+    Array, ...
+]  # of outputs: themselves; P(below, above); ln of weights: (low, high) × (goals, others) × tilts
 Found = tuple[Array, Array, Array]
 
 
@@ -136,7 +138,9 @@ class View:
             if wide.shape[1] > 1 or not wide.any() or wide.size > MOST_OUTPUTS:
                 break
             fresh = self._rows(((y[:-1] + y[1:]) / 2)[wide])
-            rows = tuple(np.concatenate(both, axis=-2) for both in zip(rows, fresh, strict=True))
+            rows = tuple(
+                np.concatenate(both, axis=-2) for both in zip(rows, fresh, strict=True)
+            )
             order = np.argsort(rows[0][:, 0])
             rows = tuple(part[..., order, :] for part in rows)
         return found
@@ -236,7 +240,9 @@ class View:
                 start + (end - start) * t - np.fmax(before + slope * t, after - back * (1 - t))
                 for t in (0.0, np.nan_to_num(cross, nan=0.5), 1.0)
             ]
-            return np.nan_to_num(np.max(values, axis=0), nan=np.inf, posinf=np.inf, neginf=-np.inf)
+            return np.nan_to_num(
+                np.max(values, axis=0), nan=np.inf, posinf=np.inf, neginf=-np.inf
+            )
 
     def _beyond(self, output: Array, side: int) -> Array:
         """The largest log-odds that outputs beyond this one on one side can give."""
