@@ -84,8 +84,6 @@ class LineForm:
         """The distance between two values."""
         with quiet():  # of two values at one infinity
             away = np.abs(self.psi(x) - self.psi(y))
-            if self.is_straight and self.slopes[0]:  # nothing cancels
-                away = self.slopes[0] * np.abs(np.subtract(x, y))
         return np.minimum(away, self.cap) + self.step * np.not_equal(x, y)
 
     def slope_at(self, x: float) -> float:
@@ -312,10 +310,8 @@ class Matrix(Metric):
         return f"Matrix({len(self.values)} values)"
 
     def _rows(self, x: Any) -> NDArray[np.intp]:
-        labels = np.empty(np.shape(x), dtype=object)
-        labels[...] = x
         try:
-            return np.vectorize(self._index.__getitem__, otypes=[np.intp])(labels)
+            return np.vectorize(self._index.__getitem__, otypes=[np.intp])(x)
         except (KeyError, TypeError):
             raise MetricError(
                 "value", x, "is not in the table of distances", "add it to the table"
@@ -481,8 +477,8 @@ class LineMetric(Metric):
                 [*slopes, *jumps, form.step],
                 len(slopes) - 1 == len(cuts) == len(jumps),
             )
-            positive_rates = all(0 <= rate < np.inf for rate in rates) and form.cap >= 0
-            if fits and _is_rising(cuts) and positive_rates:
+            fits = fits and all(0 <= rate < np.inf for rate in rates) and form.cap >= 0
+            if fits and _is_rising(cuts):
                 return LineMetric(form)
         except (KeyError, TypeError, ValueError):
             pass
