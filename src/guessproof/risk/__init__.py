@@ -46,6 +46,7 @@ from guessproof.risk.prior_error.odds import (
     rounded_down,
     with_factor,
 )
+from guessproof.risk.prior_free import worst_advantage, worst_distance, worst_prior
 from guessproof.risk.profile.formulas import (
     ASSUMPTIONS,
     absolute_risk,
@@ -54,5 +55,4 @@ from guessproof.risk.profile.formulas import (
 )
 from guessproof.risk.profile.risk_profile import RiskProfile, aware_epsilon
 from guessproof.risk.profile.shapes import Binding, PointProfile, ProfileLimits
-from guessproof.risk.two_valued import worst_advantage, worst_distance, worst_prior
 from guessproof.risk.worst_truth import advantage_over

@@ -118,7 +118,7 @@ class Attribute(Arithmetic):
     def roughly(self, value: Any) -> str:
         """A true value that was computed and that nobody promises: in steps, a few hundred of them over all people.
 
-        >>> from guessproof.world.families import Normal
+        >>> from guessproof.world.priors import Normal
         >>> Attribute("time", Normal(20, 6.28)).roughly(24.7147), Attribute("pay", Normal(2000, 264)).roughly(1772.59)
         ('24.7', '1,775')
         """

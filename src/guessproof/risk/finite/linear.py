@@ -44,7 +44,7 @@ ROUNDING = 1e-12  # relative error of a sum of a few hundred thousand products, 
 CANCELLED = 1e-15  # what is left of a difference below this share of its terms is rounding
 APART = 2e4  # stands for an infinite distance: e^{−APART} is nothing beside any mass
 OF_LOGS = 4e-15  # of a logarithm, relative to the largest that is added
-PIVOTS = 300, 30  # of the search: at least so many, and so many for each point
+PIVOTS = 30  # of the search for each point, and for ten more
 
 
 @dataclass(frozen=True)
@@ -204,36 +204,33 @@ def solve_edges(
 
 def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Array]:
     """What no ln Σ aL / Σ cL exceeds, and ln L on the rest's points, from which the goal's follow."""
-    if np.any(np.all(np.isinf(distance), axis=1)):  # a goal that nothing outside limits
+    finite = np.isfinite(distance)
+    if not np.all(np.any(finite, axis=1)):  # a goal that nothing outside limits
         return np.inf, np.zeros(len(log_c))
-    furthest = float(np.max(distance, initial=0.0, where=np.isfinite(distance)))
-    apart = np.where(np.isfinite(distance), distance, APART + 4 * furthest)
-    (m, n), still = distance.shape, 0
-    edges, behind, height = _best_tent(log_a, log_c, apart)
+    furthest = float(np.max(distance[finite]))
+    distance = np.where(finite, distance, APART + 4 * furthest)
+    m, n = distance.shape
+    edges, behind, height = _tent(log_a, log_c, distance)
     side = np.repeat([1.0, -1.0], [m, n])
-    steps = PIVOTS[0] + PIVOTS[1] * (m + n)
-    while True:
+    flow = log_flow = np.zeros(len(edges))
+    for _ in range(PIVOTS * (10 + m + n)):
         shares = log_a + height[:m], log_c + height[m:]
         weight = np.concatenate([share - log_sum(share) for share in shares])
         behind = behind - behind[:, [int(np.argmax(weight))]]
         largest = np.max(np.where(behind != 0, weight, -np.inf), axis=1, keepdims=True)
         parts = behind * side * np.exp(np.minimum(weight - largest, 0.0))
-        flow, log_flow = np.sum(parts, axis=1), largest[:, 0]
+        flow = np.sum(parts, axis=1)
         flow[np.abs(flow) <= CANCELLED * (2 + np.count_nonzero(parts, axis=1))] = 0.0
         with np.errstate(divide="ignore"):
-            log_flow = log_flow + np.log(np.abs(flow))
+            log_flow = largest[:, 0] + np.log(np.abs(flow))
         negative = np.flatnonzero(flow < 0)
-        steps -= 1
-        if steps < 0 or not negative.size:
+        if not negative.size:
             break
-        # After many steps without progress the rule that cannot go round in circles (Bland).
-        order = -edges[negative] @ [n, 1] if still > m + n else log_flow[negative]
-        out = int(negative[np.argmax(order)])
+        out = int(negative[np.argmax(log_flow[negative])])
         lifted = behind[out] != behind[out, edges[out, 0]]
         crossing = lifted[:m, None] & ~lifted[m:]
-        room = np.where(crossing, apart + height[m:] - height[:m, None], np.inf)
+        room = np.where(crossing, distance + height[m:] - height[:m, None], np.inf)
         i, j = np.unravel_index(int(np.argmin(room)), room.shape)
-        still = 0 if room[i, j] > 0 else still + 1
         height[lifted] += max(float(room[i, j]), 0.0)
         # Exchange of one edge for another: one step of Gauss and Jordan.
         entering = behind[:, i] - behind[:, m + j]
@@ -243,31 +240,27 @@ def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Ar
         edges[out] = i, j
     plan = np.full(distance.shape, -np.inf)
     plan[edges[:, 0], edges[:, 1]] = np.where(flow > 0, log_flow - height[edges[:, 0]], -np.inf)
-    plan[np.isinf(distance)] = -np.inf
     heights = height[m:] - float(np.max(height))
     idle = np.flatnonzero(np.max(plan, axis=1) == -np.inf)
     plan[idle, np.argmin(distance[idle] + heights, axis=1)] = 0.0
-    with np.errstate(invalid="ignore"):
-        carried = plan + (log_a - log_sum(plan))[:, None]
-        load = np.where(carried > -np.inf, carried + distance, -np.inf)
+    load = plan + (log_a - log_sum(plan))[:, None] + distance
     sizes = furthest, float(np.max(np.abs(log_a))), float(np.max(np.abs(log_c)))
     return float(np.max(log_sum(load.T) - log_c)) + OF_LOGS * (4 + sum(sizes)), heights
 
 
-def _best_tent(log_a: Array, log_c: Array, distance: Array) -> tuple[Indices, Array, Array]:
-    """The likelihood that falls from one point of the goal, raised at the goal's other points as far as it may be.
+def _tent(log_a: Array, log_c: Array, distance: Array) -> tuple[Indices, Array, Array]:
+    """The best likelihood that falls from one point of the goal, raised at the goal's other points as far as it may be.
 
     Its tree as edges (goal, rest); which points lie behind each edge, seen from the peak (1 where the goal's end is
     behind it, −1 where the rest's is); and ln L.
     """
     m, n = distance.shape
-    raised = np.min(distance[:, None, :] - distance[None, :, :], axis=2)  # [i, peak]
-    odds = log_sum((log_a[:, None] + raised).T) - log_sum(log_c[None, :] - distance)
-    peak = int(np.argmax(odds))
+    peak = int(np.argmax(log_a - log_sum(log_c - distance)))
+    room = distance - distance[peak]
     others, rests = np.delete(np.arange(m), peak), np.arange(n)
-    limits = np.argmin(distance - distance[peak], axis=1)[others]
+    limits = np.argmin(room, axis=1)[others]
     edges = np.stack([np.append(np.full(n, peak), others), np.append(rests, limits)], axis=1)
     behind = np.zeros((m + n - 1, m + n))
     behind[rests, m + rests] = behind[limits, others] = -1.0
     behind[n + np.arange(m - 1), others] = 1.0
-    return edges, behind, np.append(raised[:, peak], -distance[peak])
+    return edges, behind, np.append(np.min(room, axis=1), -distance[peak])

@@ -19,8 +19,7 @@ from guessproof.errors import GoalError, ParameterError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.joint.joint_attack import span
 from guessproof.risk.limits import largest_epsilon
-from guessproof.risk.prior_free import PriorFree
-from guessproof.risk.two_valued import worst_advantage, worst_distance
+from guessproof.risk.prior_free import PriorFree, worst_advantage, worst_distance
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import And, Compound, Exactly, Goal, Norm, Not, Within, combine

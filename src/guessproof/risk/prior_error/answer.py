@@ -26,8 +26,8 @@ from guessproof.errors import ParameterError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.joint.joint_attack import span
 from guessproof.risk.limits import Belief, largest_epsilon
-from guessproof.risk.line.capped import binding_form
 from guessproof.risk.line.recursion import atom_question
+from guessproof.risk.line.tent import binding_form
 from guessproof.risk.prior_error.attack import best_attack
 from guessproof.risk.prior_error.cells import (
     LineGoals,
