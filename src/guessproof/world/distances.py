@@ -161,10 +161,10 @@ class Metric:
 
     def diameter(self, low: float, high: float) -> float:
         """An upper bound on the distance between any two values of a range."""
-        cuts = np.unique(np.clip([low, *self.breaks, high], low, high))
-        first, last = np.append(cuts[:-1], cuts), np.append(cuts[1:], cuts)
-        reach = self.spread((first[:, None], last[:, None]), (first, last))
-        return float(np.nanmax(reach))  # a NaN is of one infinity and itself
+        beside = [np.nextafter(self.breaks, to) for to in (-np.inf, self.breaks, np.inf)]
+        places = np.clip(np.concatenate([*beside, [low, high]]), low, high)
+        with quiet():  # of one infinity and itself
+            return float(np.nanmax(self.distance(places[:, None], places)))
 
     @property
     def breaks(self) -> Floats:
