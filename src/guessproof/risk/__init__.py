@@ -30,7 +30,6 @@ from guessproof.risk.limits import (
     checked_epsilon,
     largest_epsilon,
 )
-from guessproof.risk.line.worst import TrueValues
 from guessproof.risk.noise.cells import NORMAL, NoiseLaw, atom_cells, cells_of
 from guessproof.risk.noise.outputs import View, quantile
 from guessproof.risk.noise.reading import (

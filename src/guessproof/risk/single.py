@@ -149,8 +149,7 @@ def cells_gain(prior: LinePrior, metric: Metric, ends: Array, k: float) -> Pair:
     def odds(inside: Array, outside: Array) -> float:
         return float(np.logaddexp.reduce(inside[goal]) - np.logaddexp.reduce(outside[~goal]))
 
-    whole = np.asarray(prior.support[0]), np.asarray(prior.support[1])
-    before, most = odds(plain, plain), abs(k) * metric.spread(whole, whole)
+    before, most = odds(plain, plain), abs(k) * metric.diameter(*prior.support)
     bound = float(np.fmin(bound + odds(weight, weight) - before, most))
     attack = odds(down + height, np.minimum(up + height, plain + np.max(height))) - before
     attack, bound = agreed(float(np.fmax(attack, 0.0)), bound)
