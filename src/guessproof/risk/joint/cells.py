@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.finite.linear import Couplings, ProgramBound, best_flow, best_odds
+from guessproof.risk.finite.linear import Couplings, ProgramBound, best_odds
 from guessproof.risk.joint.axes import (
     LABELS,
     AxisStep,
@@ -55,7 +55,6 @@ QUADRATURE = 1e-6  # relative error that the probability of a curved region may 
 SPLIT = 4  # parts per axis and round of a cell that the goal cuts
 ROUNDS = 4  # of them at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
-LOOSE = 0.01  # in ln odds: bounds this far above what the program reaches need every edge
 PAD_SHARE = 1e-13  # rounding of the sums of shares
 
 CELLS = 400  # about: beside a box
@@ -358,12 +357,5 @@ def cell_bound(
     elif probability is not None:
         inside = _corrected(grid, shares[0], inside, epsilon, probability)
         outside = grid.mass - inside
-    edges = couplings(grid, epsilon)
-    found = best_odds(inside, outside, edges)
-    with quiet():
-        m = np.exp(found.log_m - np.max(found.log_m))
-        reached = np.log(inside @ m) - np.log(outside @ m)
-    if found.bound > reached + LOOSE:  # edges were missed
-        every = best_flow(inside, outside, edges, exact=True)
-        found = min(found, every, key=lambda one: one.bound)
+    found = best_odds(inside, outside, couplings(grid, epsilon))
     return CellBound(grid, found, inside + outside)
