@@ -24,17 +24,6 @@ from guessproof.world.distances import (
     Threshold,
     minimum,
 )
-from guessproof.world.families import (
-    Beta,
-    ExponentialPrior,
-    Gamma,
-    Histogram,
-    LaplacePrior,
-    LogNormal,
-    Normal,
-    StudentT,
-    Uniform,
-)
 from guessproof.world.finite import Finite, is_number
 from guessproof.world.formulas import (
     FUNCTIONS,
@@ -83,8 +72,17 @@ from guessproof.world.line import LinePrior, Mixture, Truncated
 from guessproof.world.pieces import pieces_of
 from guessproof.world.priors import (
     QUARTILE,
+    Beta,
+    ExponentialPrior,
+    Gamma,
+    Histogram,
+    LaplacePrior,
+    LogNormal,
+    Normal,
     PartlyKnown,
     Prior,
+    StudentT,
+    Uniform,
     Unknown,
     beta,
     categorical,

@@ -34,8 +34,8 @@ from guessproof.world.checks import (
     rising,
     weights,
 )
-from guessproof.world.families import Histogram, Normal
 from guessproof.world.finite import Finite
+from guessproof.world.priors import Histogram, Normal, function
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,7 +149,7 @@ class JointTable(Joint):
 
 @dataclass(frozen=True)
 class JointHistogram(Joint):
-    """Probability weights[i, j] spread evenly over the rectangle between two pairs of edges."""
+    """Probability weights[i][j] spread evenly between edges[0][i], …[i+1] and edges[1][j], …[j+1]."""
 
     edges: tuple[Floats, Floats]
     weights: tuple[Floats, ...]
@@ -159,16 +159,19 @@ class JointHistogram(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.names) != 2 or len(self.edges) != 2:
+        remedy = "give two lists of edges and a table"
+        edges = listed(PriorError, "edges", self.edges, "is not two lists", remedy)
+        rows = listed(PriorError, "weights", self.weights, "is not a table", remedy)
+        if len(self.names) != 2 or len(edges) != 2:
             raise PriorError(
                 "names",
                 self.names,
                 "a joint histogram has two attributes",
                 "use joint_table for more",
             )
-        sides = [rising(f"edges[{i}]", side) for i, side in enumerate(self.edges)]
+        sides = [rising(f"edges[{i}]", side) for i, side in enumerate(edges)]
         shape = tuple(side.size - 1 for side in sides)
-        table = [numbers(PriorError, "weights", row) for row in self.weights]
+        table = [numbers(PriorError, "weights", row) for row in rows]
         if (len(table), *{row.size for row in table}) != shape:
             raise PriorError(
                 "weights",
@@ -237,7 +240,12 @@ class NormalMarginal(Normal):
 
 @dataclass(frozen=True)
 class JointNormal(Joint):
-    """Two numbers that are jointly normal, with means, standard deviations and a correlation."""
+    """Two numbers that are jointly normal, with means, standard deviations and a correlation.
+
+    >>> lon, lat = joint_normal(("lon", "lat"), mean=(0, 0), sd=(3, 4), correlation=0.6).attributes()
+    >>> lat
+    Attribute('lat', normal(mean=0, sd=4))
+    """
 
     mean: Pair
     sd: Pair
@@ -297,16 +305,7 @@ class JointNormal(Joint):
         )
 
 
-def joint_normal(
-    names: Iterable[str], mean: Iterable[float], sd: Iterable[float], correlation: float
-) -> JointNormal:
-    """Two dependent numbers that are jointly normal.
-
-    >>> lon, lat = joint_normal(("lon", "lat"), mean=(0, 0), sd=(3, 4), correlation=0.6).attributes()
-    >>> lat
-    Attribute('lat', normal(mean=0, sd=4))
-    """
-    return JointNormal(names, mean, sd, correlation)  # pyright: ignore[reportArgumentType] - checked there
+joint_normal, joint_histogram = function(JointNormal), function(JointHistogram)
 
 
 def joint_table(names: Iterable[str], table: Mapping[Any, float]) -> JointTable:
@@ -337,14 +336,6 @@ def joint_sample(names: Iterable[str], rows: Iterable[Any]) -> JointTable:
     counts = Counter(map(_row, rows))
     weights = tuple(count / counts.total() for count in counts.values())
     return JointTable(names, tuple(counts), weights, sampled=True)  # pyright: ignore[reportArgumentType]
-
-
-def joint_histogram(names: Iterable[str], edges: Iterable[Any], weights: Any) -> JointHistogram:
-    """Two dependent numbers as a histogram: weights[i][j] between edges[0][i], …[i+1] and edges[1][j], …[j+1]."""
-    remedy = "give two lists of edges and a table"
-    sides = listed(PriorError, "edges", edges, "is not two lists", remedy)
-    table = listed(PriorError, "weights", weights, "is not a table", remedy)
-    return JointHistogram(names, sides, table)  # pyright: ignore[reportArgumentType]
 
 
 def _row(row: Any) -> tuple[Hashable, ...]:

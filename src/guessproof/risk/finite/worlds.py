@@ -18,13 +18,10 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.finite.linear import Couplings, best_odds, largest_gain
 from guessproof.risk.limits import (
     Belief,
-    advantage_bracket,
     checked_epsilon,
     checked_factor,
     checked_limits,
     least_of,
-    posterior_bracket,
-    safe_epsilon,
 )
 from guessproof.risk.prior_error.odds import posterior_before, rounded_down, with_factor
 from guessproof.world.checks import Array, frozen, numbers, weights
@@ -61,7 +58,7 @@ class FiniteWorld:
 
     def posterior(self, goal: Any, epsilon: Any, side: str = "upper") -> Bracket:
         """The largest (or smallest) belief in the goal after any ε·d-private release."""
-        found = posterior_bracket(self.belief(goal), checked_epsilon(epsilon), side)
+        found = self.belief(goal).posterior(checked_epsilon(epsilon), side)
         if self.prior_factor == 1:
             return found
         return with_factor(
@@ -72,21 +69,19 @@ class FiniteWorld:
         """How far the belief in the goal can rise (or move, with both=True)."""
         if self.prior_factor > 1:
             return self._misspecified(goal).advantage(checked_epsilon(epsilon), both)
-        return advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+        return self.belief(goal).advantage(checked_epsilon(epsilon), both)
 
     def epsilon(
         self, goal: Any, *, advantage: Any = None, posterior: Any = None, both: bool = False
     ) -> Any:
         """The largest ε that keeps the limit, on the private side."""
-        if self.prior_factor == 1:
-            return safe_epsilon(
-                self.belief(goal), advantage=advantage, posterior=posterior, both=both
-            )
         rise, most = checked_limits(advantage, posterior)
+        if self.prior_factor == 1:
+            return self.belief(goal).epsilon(rise, both, most)
         found: list[Any] = []
         if most is not None:
             before = posterior_before(most, self.prior_factor)
-            found.append(safe_epsilon(self.belief(goal), posterior=before))
+            found.append(self.belief(goal).epsilon(posterior=before))
         if rise is not None:
             found.append(self._misspecified(goal).epsilon(rise, both))
         return least_of(found)
@@ -95,7 +90,7 @@ class FiniteWorld:
         self, goal: Any, *, epsilon: float, advantage: float, both: bool = False
     ) -> float:
         """How wrong the prior may be while the limit is proven at this ε, rounded down; 0 where it is broken."""
-        bracket = advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+        bracket = self.belief(goal).advantage(checked_epsilon(epsilon), both)
         if float(bracket) > advantage:
             return 0.0
         return rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))

@@ -195,7 +195,7 @@ def ruler(
     prior, metric = attribute.prior, attribute.distance
     assert isinstance(prior, (LinePrior, Finite))
     form, (low, high) = metric.line_form, prior.support
-    quantile = prior.quantile if isinstance(prior, LinePrior) else pieces_of(prior).quantile
+    quantile = prior.quantile
     marks = np.unique(marks[(low < marks) & (marks < high)])
     if not marks.size:
         marks = np.array([quantile(0.5)])
@@ -236,9 +236,9 @@ def line_axis(attribute: Attribute, cuts: Array) -> GridAxis:
     low = pieces.left[starts]
     left, right, finite = _above(form, low, high), form.psi(high), np.isfinite(high - low)
     shares = _shares(prior, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
-    # The median, since wide cells have most of their mass near one end; the finite end of a tail.
-    median = np.argmax(shares >= 0.5, axis=1) / SUBCELLS
-    centre = np.where(np.isfinite(low), low, high) + median * np.where(finite, high - low, 0.0)
+    # The middle; of a tail its end, just inside.
+    half = np.where(finite, (high - low) / 2, 0.0)
+    centre = np.where(np.isfinite(low), np.nextafter(low, high) + half, high)
     if metric.line_form is None:
         table = metric.spread((low[:, None], high[:, None]), (low, high))
         table = np.where(np.isnan(table), np.inf, table)
