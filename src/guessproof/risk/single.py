@@ -188,14 +188,16 @@ def _cells(
 def line_gain(question: LineQuestion, epsilon: float) -> Pair:
     """Attack and bound of ln(posterior odds / prior odds); pieces are divided where these would be too far apart."""
     attack = bound = 0.0
-    for _ in range(DIVISIONS if epsilon > 0 and not question.flat else 0):
+    for _ in range(DIVISIONS if epsilon * question.reach > 0 else 0):
         attack, bound = _bracket(question, epsilon)
         if bound - attack <= WIDTH * min(bound, 1.0) + ROUNDING or np.isinf(bound):
             break
         left, right = question.position
         apart = spread(epsilon * (right - left), question.pieces.osc)
         parts = np.clip(np.ceil(np.cbrt(apart / (NARROW * min(bound, 1.0)))), 1, MOST_PARTS)
-        question = question.on(question.pieces.split(parts.astype(np.int64)))
+        pieces = question.pieces.split(parts.astype(np.int64))
+        inherited = np.searchsorted(question.pieces.left, pieces.left, side="right") - 1
+        question = LineQuestion(pieces, question.goal[inherited], question.form)
     return max(attack, 0.0), bound
 
 
