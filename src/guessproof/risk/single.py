@@ -186,16 +186,17 @@ def _cells(
 def line_gain(question: LineQuestion, epsilon: float) -> Pair:
     """Attack and bound of ln(posterior odds / prior odds); pieces are divided where these would be too far apart."""
     attack = bound = 0.0
-    for _ in range(DIVISIONS if epsilon > 0 and not question.flat else 0):
+    for _ in range(DIVISIONS if epsilon * question.reach > 0 else 0):
         attack, bound = _bracket(question, epsilon)
         if bound - attack <= WIDTH * min(bound, 1.0) + ROUNDING or np.isinf(bound):
             break
         left, right = question.position
         apart = spread(epsilon * (right - left), question.pieces.osc)
-        divided = question.on(question.pieces.halved(apart > NARROW * min(bound, 1.0)))
-        if divided is question:
+        pieces = question.pieces.halved(apart > NARROW * min(bound, 1.0))
+        if pieces is question.pieces:
             break
-        question = divided
+        inherited = np.searchsorted(question.pieces.left, pieces.left, side="right") - 1
+        question = LineQuestion(pieces, question.goal[inherited], question.form)
     return max(attack, 0.0), bound
 
 
