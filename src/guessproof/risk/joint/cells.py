@@ -55,7 +55,6 @@ ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
 
 PAD_SHARE = 1e-11  # rounding of the sum of a cell's parts
-FEW = 600  # cells for which a program of every edge is no slower
 CELLS = 400  # about: beside a box
 CELLS_OF_THREE = 2500  # the same for three numbers
 CELLS_CURVED = 1300  # the same where the goal cuts cells
@@ -271,8 +270,5 @@ def cell_bound(
     if len(parts) > 1:  # what is surely wrong has the least weight that the rest leaves it
         wrong = 1 - _most_inside(1 - parts[1][0], w, np.inf)
         outside = np.minimum(grid.mass * wrong, outside)
-    edges = couplings(grid, epsilon)
-    found = best_odds(inside, outside, edges, exact=grid.mass.size <= FEW)
-    if np.isinf(found.bound):
-        found = best_odds(inside, outside, edges, exact=True)
+    found = best_odds(inside, outside, couplings(grid, epsilon))
     return CellBound(grid, found, inside + outside)
