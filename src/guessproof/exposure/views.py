@@ -156,17 +156,6 @@ class AttackView(GuaranteeView):
     def plain_posterior(self, epsilon: float) -> Bracket:
         return self.attack.posterior(epsilon=self.factor * epsilon)
 
-    def keeps(self, epsilon: float, limits: Limits) -> bool:
-        belief = self.attack.bounds_only
-        if belief is None:
-            return super().keeps(epsilon, limits)
-        at, found = np.asarray(self.factor * epsilon), list[tuple[Bracket, float]]()
-        if limits.advantage is not None:
-            found.append((belief.advantage(at, limits.both), limits.advantage))
-        if limits.posterior is not None:
-            found.append((belief.posterior(at, "upper"), limits.posterior))
-        return all(float(self._widened(bracket, epsilon).bound) <= limit for bracket, limit in found)
-
     def plain_epsilon(self, limits: Limits) -> float:
         found = self.attack.epsilon(advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
         return float(found) / self.factor if self.factor else math.inf

@@ -30,14 +30,19 @@ from guessproof.risk.limits import (
     checked_epsilon,
     largest_epsilon,
 )
-from guessproof.risk.line.worst import TrueValues
-from guessproof.risk.noise.cells import NORMAL, NoiseLaw, atom_cells, cells_of
-from guessproof.risk.noise.outputs import View, quantile
 from guessproof.risk.noise.reading import (
     GainLimits,
     GaussianAttack,
     GaussianReading,
     least_noise,
+)
+from guessproof.risk.noise.view import (
+    NORMAL,
+    NoiseLaw,
+    View,
+    atom_cells,
+    cells_of,
+    quantile,
 )
 from guessproof.risk.prior_error.answer import MisspecifiedPrior, prior_error_in
 from guessproof.risk.prior_error.odds import (

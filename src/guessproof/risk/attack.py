@@ -16,6 +16,7 @@ from guessproof.risk.certificates import certificate_of
 from guessproof.risk.combinations import true_values_of
 from guessproof.risk.joint.answer import JointAnswers
 from guessproof.risk.joint.formula import alternatives
+from guessproof.risk.joint.frame import leaves
 from guessproof.risk.joint.unknown import UnknownSeveral
 from guessproof.risk.limits import (
     Belief,
@@ -44,7 +45,7 @@ from guessproof.world.checks import in_days
 from guessproof.world.distances import Metric, Sum
 from guessproof.world.finite import Finite
 from guessproof.world.formulas import formula_of, known_formula
-from guessproof.world.goals import Compound, Given, Goal, Norm, check_norm
+from guessproof.world.goals import Given, Goal, Norm, check_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -159,7 +160,13 @@ class Attack:
         if len(self.asked.attributes) == 1:
             return None
         given = self.at or {}
-        missing = [a.name for a in _truths(self.goal) if a.name not in given]
+        open_ = (
+            a.name
+            for leaf in leaves(self.goal)
+            if leaf.depends_on_truth
+            for a in leaf.attributes
+        )
+        missing = [name for name in open_ if name not in given]
         if given and missing:
             raise TrueValueError(
                 "at", given, f"the true value of {missing[0]} is missing", "give all or none"
@@ -225,7 +232,8 @@ class Attack:
         if self.prior_factor > 1:
             factor = self.prior_factor if side == "upper" else 1 / self.prior_factor
             return with_factor(found, factor)
-        if side == "upper" and not (self.alternatives or np.ndim(found.bound)):
+        one = found.worst_at is None and not (self.alternatives or np.ndim(found.bound))
+        if side == "upper" and one:
             find = partial(certificate_of, self, float(at), float(found.bound))
             vars(found).update(_certify=find)
         return found
@@ -263,13 +271,6 @@ class Attack:
             if advantage is not None:
                 found.append(one._moved.epsilon(advantage, both, None, effort))
         return least_of(found)
-
-    @property
-    def bounds_only(self) -> Belief | None:
-        """Prior and bounds of a goal about several attributes, without attacks beside them; None where none are."""
-        if self.alternatives or self._any_prior is not None or self.several is None:
-            return None
-        return self.several.bounds_only
 
     def largest_prior_factor(
         self,
@@ -360,13 +361,6 @@ class Attack:
         return not self.goal.depends_on_truth or self.true_value is not None
 
     @property
-    def states_truth(self) -> bool:
-        """Whether P(goal) before the release is one number: all true values are stated, and there is a prior."""
-        if self._declared._any_prior is not None:
-            return False
-        return self.known_truth if self.several is None else self.several.truth is not None
-
-    @property
     def true_value(self) -> Any:
         """The stated true value of the goal's attribute, if there is one."""
         return (self.at or {}).get(self.goal.attributes[0].name)
@@ -399,13 +393,6 @@ def _tied(goal: Goal) -> set[Any]:
 def lacks_prior(prior: Any) -> bool:
     """Whether no prior is known, or only one probability of it."""
     return isinstance(prior, (Unknown, PartlyKnown))
-
-
-def _truths(goal: Goal) -> list[Attribute]:
-    """The attributes whose true values the goal depends on."""
-    if isinstance(goal, Compound):
-        return [a for part in goal.parts for a in _truths(part)]
-    return list(goal.attributes) if goal.depends_on_truth else []
 
 
 def cumulative_advantage(

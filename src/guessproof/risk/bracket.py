@@ -62,7 +62,7 @@ class Bracket:
         """
         if self._certify is None:
             raise NotCertifiedError(
-                "certificates are for posteriors at one epsilon: ask Attack.posterior for one"
+                "certificates are for posteriors at one epsilon and stated true values: ask Attack.posterior for one"
             )
         return self._certify()
 

@@ -52,8 +52,6 @@ def certificate_of(
     attack: Any, epsilon: float, bound: float
 ) -> Certificate | tuple[Certificate, ...]:
     """Return what proves a posterior belief; one certificate for each attribute where they multiply."""
-    if not attack.states_truth:
-        raise NotCertifiedError("certificates are for stated true values")
     if not bound < 1:
         raise NotCertifiedError("the bound is 1, which needs no proof")
     if attack.several is None:

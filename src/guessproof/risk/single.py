@@ -149,8 +149,7 @@ def cells_gain(prior: LinePrior, metric: Metric, ends: Array, k: float) -> Pair:
     def odds(inside: Array, outside: Array) -> float:
         return float(np.logaddexp.reduce(inside[goal]) - np.logaddexp.reduce(outside[~goal]))
 
-    whole = np.asarray(prior.support[0]), np.asarray(prior.support[1])
-    before, most = odds(plain, plain), abs(k) * metric.spread(whole, whole)
+    before, most = odds(plain, plain), abs(k) * metric.diameter(*prior.support)
     bound = float(np.fmin(bound + odds(weight, weight) - before, most))
     attack = odds(down + height, np.minimum(up + height, plain + np.max(height))) - before
     attack, bound = agreed(float(np.fmax(attack, 0.0)), bound)
@@ -178,7 +177,7 @@ def _cells(
         for i, near, side in ((0, pieces.right[0], -1), (-1, pieces.left[-1], 1)):
             if sign and pieces.tails[i] is not None:
                 beyond = metric.distance(np.nextafter(near, side * np.inf), x[i]) + offset
-                tail = pieces.end_tilt(sign * side * rate * slope, at_left=True)[sign > 0][i]
+                tail = pieces.end_tilt(sign * side * rate * slope)[sign > 0][i]
                 part[i] = sign * np.fmin(sign * part[i], sign * tail + rate * beyond)
         tilted.append(np.logaddexp.reduceat(part, np.searchsorted(cell, np.arange(x.size))))
     return x, tilted[0], tilted[1], tilted[2]
@@ -187,16 +186,17 @@ def _cells(
 def line_gain(question: LineQuestion, epsilon: float) -> Pair:
     """Attack and bound of ln(posterior odds / prior odds); pieces are divided where these would be too far apart."""
     attack = bound = 0.0
-    for _ in range(DIVISIONS if epsilon > 0 and not question.flat else 0):
+    for _ in range(DIVISIONS if epsilon * question.reach > 0 else 0):
         attack, bound = _bracket(question, epsilon)
         if bound - attack <= WIDTH * min(bound, 1.0) + ROUNDING or np.isinf(bound):
             break
         left, right = question.position
         apart = spread(epsilon * (right - left), question.pieces.osc)
-        divided = question.on(question.pieces.halved(apart > NARROW * min(bound, 1.0)))
-        if divided is question:
+        pieces = question.pieces.halved(apart > NARROW * min(bound, 1.0))
+        if pieces is question.pieces:
             break
-        question = divided
+        inherited = np.searchsorted(question.pieces.left, pieces.left, side="right") - 1
+        question = LineQuestion(pieces, question.goal[inherited], question.form)
     return max(attack, 0.0), bound
 
 

@@ -17,12 +17,11 @@ from guessproof.errors import (
     PriorError,
     TrueValueError,
 )
-from guessproof.world.checks import Pair, ordered, positive
+from guessproof.world.checks import Pair, ordered, positive, show_time
 from guessproof.world.distances import Absolute, Discrete, Matrix, Metric
 from guessproof.world.finite import Finite, is_number
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Prior, Unknown
-from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
     from guessproof.world.formulas import Formula

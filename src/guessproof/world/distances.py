@@ -84,8 +84,6 @@ class LineForm:
         """The distance between two values."""
         with quiet():  # of two values at one infinity
             away = np.abs(self.psi(x) - self.psi(y))
-            if self.is_straight and self.slopes[0]:  # nothing cancels
-                away = self.slopes[0] * np.abs(np.subtract(x, y))
         return np.minimum(away, self.cap) + self.step * np.not_equal(x, y)
 
     def slope_at(self, x: float) -> float:
@@ -163,10 +161,10 @@ class Metric:
 
     def diameter(self, low: float, high: float) -> float:
         """An upper bound on the distance between any two values of a range."""
-        cuts = np.unique(np.clip([low, *self.breaks, high], low, high))
-        first, last = np.append(cuts[:-1], cuts), np.append(cuts[1:], cuts)
-        reach = self.spread((first[:, None], last[:, None]), (first, last))
-        return float(np.nanmax(reach))  # a NaN is of one infinity and itself
+        beside = [np.nextafter(self.breaks, to) for to in (-np.inf, self.breaks, np.inf)]
+        places = np.clip(np.concatenate([*beside, [low, high]]), low, high)
+        with quiet():  # of one infinity and itself
+            return float(np.nanmax(self.distance(places[:, None], places)))
 
     @property
     def breaks(self) -> Floats:
@@ -312,10 +310,8 @@ class Matrix(Metric):
         return f"Matrix({len(self.values)} values)"
 
     def _rows(self, x: Any) -> NDArray[np.intp]:
-        labels = np.empty(np.shape(x), dtype=object)
-        labels[...] = x
         try:
-            return np.vectorize(self._index.__getitem__, otypes=[np.intp])(labels)
+            return np.vectorize(self._index.__getitem__, otypes=[np.intp])(x)
         except (KeyError, TypeError):
             raise MetricError(
                 "value", x, "is not in the table of distances", "add it to the table"
@@ -481,8 +477,8 @@ class LineMetric(Metric):
                 [*slopes, *jumps, form.step],
                 len(slopes) - 1 == len(cuts) == len(jumps),
             )
-            positive_rates = all(0 <= rate < np.inf for rate in rates) and form.cap >= 0
-            if fits and _is_rising(cuts) and positive_rates:
+            fits = fits and all(0 <= rate < np.inf for rate in rates) and form.cap >= 0
+            if fits and _is_rising(cuts):
                 return LineMetric(form)
         except (KeyError, TypeError, ValueError):
             pass

@@ -135,15 +135,6 @@ class Truncated(LinePrior):
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         return self.base.mass(np.maximum(a, self.low), np.minimum(b, self.high)) / self._whole
 
-    def quantile(self, u: ArrayLike, from_right: bool = False) -> Array:
-        """From the side where the base has less outside."""
-        by_right = (
-            bool(self.base.cdf(self.support[from_right], from_right) <= 0.5) == from_right
-        )
-        share = self._whole * (floats(u) if by_right == from_right else 1 - floats(u))
-        before = self.base.cdf(self.support[by_right], by_right)
-        return np.clip(self.base.quantile(before + share, by_right), *self.support)
-
 
 @dataclass(frozen=True)
 class Mixture(LinePrior):

@@ -93,33 +93,31 @@ class Pieces:
         middle = 0.5 * self.left[which] + 0.5 * self.right[which]
         return self.cut(middle[np.isfinite(middle)])
 
-    def end_tilt(self, k: ArrayLike, *, at_left: bool) -> tuple[Array, Array]:
+    def end_tilt(self, k: ArrayLike) -> tuple[Array, Array]:
         """Bounds of ln ∫ e^{k(x−end)} f over each piece, k broadcast against the pieces.
 
-        `end` is the piece's left or right end, and of a tail its only finite one. The bounds are the model's integral
+        `end` is the piece's left end, and of a tail its only finite one. The bounds are the model's integral
         times e^{±τ}, so they hold for the part of any likelihood; those of `clip` only for this exponential.
         """
         k = floats(k)
         k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.left.shape))
         width = self.width
         mean = _log_mean((self.slope + k) * width) - _log_mean(self.slope * width)
-        value = self.log_mass + mean - (0.0 if at_left else k * width)
+        value = self.log_mass + mean
         tau = spread(np.abs(k) * width, self.osc)
         low, high = value - tau, value + tau
         for i, tail in zip((0, -1), self.tails, strict=True):
             if tail is not None:
                 # A tail whose mass is 0 in doubles still outweighs everything where its tilt diverges.
-                for side, excess in zip(
-                    (low, high), tail.log_excess(k[..., i] if i else -k[..., i]), strict=True
-                ):
-                    with quiet():
-                        whole = self.log_mass[i] + excess
-                    side[..., i] = np.where(excess == np.inf, np.inf, whole)
+                beyond = np.array(tail.log_excess(k[..., i] if i else -k[..., i]))
+                with quiet():
+                    whole = self.log_mass[i] + beyond
+                low[..., i], high[..., i] = np.where(beyond == np.inf, np.inf, whole)
         return low, high
 
-    def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:
+    def clip(self, log_tilt: Array, k: Array) -> Array:
         """A tilted integral lies between the mass times the least and the largest factor on the piece."""
-        rise = self.width * (k if at_left else -k)
+        rise = self.width * k
         low, high = np.minimum(rise, 0.0), np.maximum(rise, 0.0)
         clipped = np.clip(log_tilt, self.log_mass + low, self.log_mass + high)
         return np.where(np.isfinite(self.right - self.left), clipped, log_tilt)

@@ -14,7 +14,6 @@ from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.joint.engine import JointBounds
 from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.risk.joint.worst import typical_epsilon, worst_truths
-from guessproof.risk.limits import Belief
 from guessproof.risk.worst_truth import WorstTruth
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
@@ -59,11 +58,6 @@ class JointAnswers:
         if self.truth is None:
             return self._left_open.advantage(epsilon, both, effort)
         return self.engine.belief(effort).advantage(epsilon, both)
-
-    @property
-    def bounds_only(self) -> Belief | None:
-        """The goal's prior and bounds on its gains, without attacks, which take longer; None without true values."""
-        return None if self.truth is None else self.engine.belief(attack=False)
 
     def epsilon(self, advantage: Any, both: bool, posterior: Any, effort: Effort | None) -> Any:
         """The largest ε that is proven to keep the limits."""

@@ -95,19 +95,6 @@ class LineQuestion:
         away = np.minimum(np.maximum(np.abs(left), np.abs(right)), self.form.cap)
         return float(np.exp(self.pieces.log_mass) @ away)
 
-    @cached_property
-    def flat(self) -> bool:
-        """Whether ψ is the same everywhere, so that nothing is learned."""
-        left, right = self.position
-        return left.min() == right.max() and not self.rate.any()
-
-    def on(self, pieces: Pieces) -> LineQuestion:
-        """The same question on pieces that divide its own."""
-        if pieces is self.pieces:
-            return self
-        inherited = np.searchsorted(self.pieces.left, pieces.left, side="right") - 1
-        return LineQuestion(pieces, self.goal[inherited], self.form)
-
 
 def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]:
     """ln of masses times e^{εψ}, e^{−εψ} and 1, each from below and above: of any parts of pieces, of whole ones."""
@@ -116,9 +103,9 @@ def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]
     own: list[Array] = []
     whole: list[Array] = []
     for sign in (1.0, -1.0):
-        for tilted in pieces.end_tilt(sign * rate, at_left=True):
+        for tilted in pieces.end_tilt(sign * rate):
             own.append(tilted + sign * level)
-            whole.append(pieces.clip(tilted, sign * rate, at_left=True) + sign * level)
+            whole.append(pieces.clip(tilted, sign * rate) + sign * level)
     tau = spread(end - level, pieces.osc)
     own += [pieces.log_mass - tau, pieces.log_mass + tau]
     return np.array(own), np.array([*whole, pieces.log_mass, pieces.log_mass])
