@@ -1,8 +1,7 @@
 """Find certificates: the question in plain numbers, cuts of the attributes, and a flow that proves the bound.
 
-The flow is the prices of a linear program over the nodes, repaired until every row holds. One attribute is cut anew
-where the program's likelihood turns; several are cut as in `risk.joint`. Everything here may err: `certify` checks the
-result before it is returned.
+The flow is the prices of a linear program over the nodes, repaired until every row holds. Attributes are cut as in
+`risk.joint`. Everything here may err: `certify` checks the result before it is returned.
 """
 
 from __future__ import annotations
