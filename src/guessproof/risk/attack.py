@@ -51,7 +51,7 @@ from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
 if TYPE_CHECKING:  # only some attacks need them; whoever does imports them
-    from guessproof.risk.joint.answer import JointAnswers
+    from guessproof.risk.joint.engine import JointAnswers
     from guessproof.risk.joint.unknown import UnknownSeveral
     from guessproof.risk.prior_error.answer import MisspecifiedPrior
 
@@ -175,7 +175,7 @@ class Attack:
             raise TrueValueError(
                 "at", given, f"the true value of {missing[0]} is missing", "give all or none"
             )
-        from guessproof.risk.joint.answer import JointAnswers
+        from guessproof.risk.joint.engine import JointAnswers
 
         return JointAnswers(self.asked, self.conditioned, None if missing else given, self.norm)
 

@@ -19,8 +19,7 @@ from guessproof.errors import NotCertifiedError
 from guessproof.risk.certify import LAWS, PRECISION, Certificate, NodeGrid, flint
 from guessproof.risk.finite.linear import Couplings, best_flow
 from guessproof.risk.joint.cells import cut_grid
-from guessproof.risk.joint.formula import blocks
-from guessproof.risk.joint.product import product_shift
+from guessproof.risk.joint.formula import blocks, product_shift
 from guessproof.risk.limits import posterior_of
 from guessproof.world import (
     And,
