@@ -110,7 +110,7 @@ class Pieces:
         """Bounds of ln ∫ e^{k(x−end)} f over each piece, k broadcast against the pieces.
 
         `end` is the piece's left or right end, and of a tail its only finite one. The bounds are the model's integral
-        times e^{±τ}, so they hold for the part of any likelihood; those of `clip` only for this exponential.
+        times e^{±τ}, so they hold for the part of any likelihood.
         """
         k = floats(k)
         k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.left.shape))
@@ -129,17 +129,6 @@ class Pieces:
                         whole = self.log_mass[i] + excess
                     side[..., i] = np.where(excess == np.inf, np.inf, whole)
         return low, high
-
-    def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:
-        """A tilted integral lies between the mass times the least and the largest factor on the piece."""
-        factor = self.width * (k if at_left else -k)
-        low, high = (
-            self.log_mass + np.minimum(factor, 0.0),
-            self.log_mass + np.maximum(factor, 0.0),
-        )
-        return np.where(
-            np.isfinite(self.right - self.left), np.clip(log_tilt, low, high), log_tilt
-        )
 
 
 def spread(variation: Array, osc: Array) -> Array:
