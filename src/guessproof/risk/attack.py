@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError, UnknownAttributeError
-from guessproof.risk.bracket import Bracket, Progress, checked_effort, joined
+from guessproof.risk.bracket import (
+    Bracket,
+    Progress,
+    checked_effort,
+    joined,
+    without_time_limit,
+)
 from guessproof.risk.certificates import certificate_of
 from guessproof.risk.combinations import true_values_of
 from guessproof.risk.joint.engine import JointAnswers
@@ -218,6 +224,7 @@ class Attack:
         value = np.exp(answers.log_p)
         return float(value) if value.ndim == 0 else value
 
+    @without_time_limit
     def posterior(
         self,
         epsilon: Any,
@@ -238,6 +245,7 @@ class Attack:
             vars(found).update(_certify=find)
         return found
 
+    @without_time_limit
     def advantage(
         self,
         epsilon: Any,
@@ -250,6 +258,7 @@ class Attack:
         at, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
         return joined([one._moved.advantage(at, both, effort) for one in self._each])
 
+    @without_time_limit
     def epsilon(
         self,
         *,
