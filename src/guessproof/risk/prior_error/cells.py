@@ -71,7 +71,7 @@ def sides_of(question: LineQuestion, epsilon: float, sign: int) -> tuple[Side, S
     stop = np.where(np.isposinf(pieces.right) & (question.rate > 0), np.inf, epsilon * right)
     edges = np.append(start, stop[-1])
     rate, shift = sign * epsilon * question.rate, sign * epsilon * left
-    tilts = [np.stack(pieces.end_tilt(k, at_left=True)) for k in (rate, -rate)]
+    tilts = [np.stack(pieces.end_tilt(k)) for k in (rate, -rate)]
     log_mass, back = pieces.log_mass, slice(None, None, -1)
     mirrored = -stop[back], -start[back], -edges[back], log_mass[back]
     return (
@@ -128,7 +128,7 @@ def stated_goals(
     else:
         intervals = np.array(goal.edges(0.0 if at is None else float(at)), dtype=np.float64)
         low, high = np.clip(
-            intervals.T, prior.quantile(OUTERMOST), prior.upper_quantile(OUTERMOST)
+            intervals.T, prior.quantile(OUTERMOST), prior.quantile(OUTERMOST, True)
         )
         knots = np.append(np.linspace(low, high, KNOTS), _grid(prior, form))
         question = density_question(prior, form, intervals, knots)
@@ -174,8 +174,8 @@ def _grid(prior: LinePrior, form: LineForm) -> Array:
 
 def _truths(prior: LinePrior, bounds: tuple[float, float]) -> Array:
     """True values over the whole range, with a grid fine enough for boxes between them."""
-    found = [bounds, prior.quantile(TAILS), prior.upper_quantile(TAILS)]
+    found = [bounds, prior.quantile(TAILS), prior.quantile(TAILS, True)]
     for share in BULK, FURTHER:
-        low, high = np.clip([prior.quantile(share), prior.upper_quantile(share)], *bounds)
+        low, high = np.clip([prior.quantile(share), prior.quantile(share, True)], *bounds)
         found.append(np.linspace(low, high, TRUTHS))
     return np.unique(np.clip(np.concatenate(found), *bounds))

@@ -41,7 +41,7 @@ CLOSE, GROWTH = (
     2e-3,
     1.03,
 )  # by how much more than the attack is proven, and how it grows each round
-EACH = 5e-6  # and with each box, so that a proof ends
+EACH = 4e-6  # and with each box, so that a proof ends
 ROUNDS, MOST_BOXES = 150, 20_000  # a proof that needs more is given up
 LEAST = 1e-9  # of the bound that is known: smaller moves are not looked for
 STEPS = 4  # of an attack from where a box is divided

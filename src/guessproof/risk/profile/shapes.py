@@ -39,7 +39,9 @@ SOURCES = {
 NUDGE = 4 * ULP  # relative: a computed prior or ratio is moved so far to the private side
 TOLERANCE = 1e-7  # of ε, relative and absolute: far below what anybody states a ratio to
 ROUNDS = 90  # halvings of both axes: 2^-90 is below every prior that a table of priors holds
-MOST_CELLS = 100_000  # open ones, where the search ends: a function is then called half a million times
+MOST_CELLS = (
+    100_000  # open ones, where the search ends: a function is then called half a million times
+)
 NEAR_ZERO = 1e-13  # a prior that stands for the limit at 0
 AT_LIMIT = 1e-6  # a binding prior below this, in a region that reaches to 0, is the limit at 0
 CERTAIN = (
