@@ -48,7 +48,6 @@ TAIL_MASSES = 10.0 ** -np.array(
     [1, 2, 4, 8, 16, 32, 64, 128, 256]
 )  # where exponential tails are cut
 PARTS = 64  # into which goals are cut at least
-MOST_PARTS = 64.0  # into which a cell is cut at once: parts far from the window may be wider
 MOST_CELLS = 60_000  # more take seconds an output
 ROUNDS = 60  # of cutting cells: each at least halves them
 
@@ -158,7 +157,7 @@ def cells_of(
     peaks = np.linspace(inside[0], inside[1], PARTS + 1)
     answers = np.asarray(answer(peaks))
     window = np.min(answers) - WINDOW, np.max(answers) + WINDOW
-    tails = prior.quantile(TAIL_MASSES), prior.upper_quantile(TAIL_MASSES)
+    tails = prior.quantile(TAIL_MASSES), prior.quantile(TAIL_MASSES, True)
     places = np.concatenate([np.ravel(edges), np.ravel(cuts), peaks, *tails])
     pieces = pieces_of(prior).cut(places[np.isfinite(places)])
     for _ in range(ROUNDS):
@@ -167,13 +166,13 @@ def cells_of(
             ends = [answer(np.nextafter(left, right)), answer(np.nextafter(right, left))]
             low, high = np.sort(np.array(ends, dtype=np.float64), axis=0)
             away = np.maximum(np.maximum(window[0] - high, low - window[1]), 0.0)
-            parts = np.ceil((high - low) / (width + GRADED * away)).clip(1, MOST_PARTS)
-        parts[~np.isfinite(right - left) | (away > FURTHEST)] = 1
-        if np.max(parts) == 1:
+            coarse = high - low > width + GRADED * away
+        coarse &= np.isfinite(right - left) & (away <= FURTHEST)
+        if not coarse.any():
             return _cells(pieces, answer, low, high)
-        if np.sum(parts) > MOST_CELLS:
+        if left.size + np.sum(coarse) > MOST_CELLS:
             break
-        pieces = pieces.split(parts.astype(np.int64))
+        pieces = pieces.halved(coarse)
     raise NotCertifiedError(
         "the noise is too small beside what the answer can be; ask for more noise"
     )
