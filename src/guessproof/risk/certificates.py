@@ -43,6 +43,7 @@ CLOSE_ENOUGH = 1e-6  # the same up to which cuts are not made finer
 ROUNDS = 16  # of programs over one attribute; cells over which L turns are divided in each
 MOST_TURNS = 100  # of one round; L is no longer known where it seems to turn more often
 STEPS = 8  # cells as far as the cap on each side of an end of the goal, before turns are known
+FINE = 1000  # quantiles among which the cap is looked up
 STRAIGHT = 1e-4  # of the steepest change of ln L over a cell: less than this counts as none, all but this as all
 MOST_EDGES = 500_000  # of a program
 TAIL_OFFSETS = 1, 2, 3, 5, 8, 13, 21  # cells that an edge passes; beyond 2 only beside labels
@@ -215,7 +216,9 @@ def _first_cuts(attribute: Attribute, goal: Mapping[str, Any]) -> list[float]:
     ends = {x for pair in goal["intervals"] for x in pair if x is not None} | set(form.cuts)
     if math.isfinite(form.cap):
         steps = form.cap * np.linspace(-1, 1, 2 * STEPS + 1)[:, None]
-        ends |= set(form.inverse(form.psi(sorted(ends)) + steps).ravel().tolist())
+        line = np.sort([*ends, *prior.quantile(np.linspace(0, 1, FINE + 1)[1:-1])])
+        heights = form.psi(sorted(ends)) + steps
+        ends |= set(np.interp(heights, form.psi(line), line).ravel().tolist())
     low, high = prior.support
     return sorted(x for x in ends if low < x < high)
 
