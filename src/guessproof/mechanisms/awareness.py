@@ -133,7 +133,7 @@ class Awareness:
         scaled: Callable[[Any], Any] = lambda x: np.asarray(self.response(x)) / self.mechanism.scale  # noqa: E731
         cells = cells_of(self.prior, scaled, goal, goal, self.response.cuts, CELLS)
         first, past = cells.positions(np.array(goal[:1]), np.array(goal[1:]))
-        return View(self._law, cells, first, past, cells.middle, cells.middle)
+        return View(self._law, cells, first, past, cells.likely[1], cells.likely[1])
 
     def _atoms(self) -> View:
         prior = self.prior
@@ -152,7 +152,7 @@ class Awareness:
         mass, inside = prior.mass[order], inside[order]
         cells = atom_cells(np.arange(mass.size, dtype=float), answers[order] / self.mechanism.scale, mass)
         past = np.array([np.sum(inside & (mass > 0))])
-        return View(self._law, cells, np.array([0]), past, cells.middle, cells.middle)
+        return View(self._law, cells, np.array([0]), past, cells.likely[1], cells.likely[1])
 
     @property
     def _hull(self) -> tuple[float, float]:

@@ -23,20 +23,26 @@ from guessproof.risk.combinations import (
     values_along,
 )
 from guessproof.risk.curve import Curve
-from guessproof.risk.finite import FiniteWorld, finite_belief
+from guessproof.risk.finite.worlds import FiniteWorld, finite_belief
 from guessproof.risk.joint.formula import alternatives
 from guessproof.risk.limits import (
     Belief,
     checked_epsilon,
     largest_epsilon,
 )
-from guessproof.risk.noise.cells import NORMAL, NoiseLaw, atom_cells, cells_of
-from guessproof.risk.noise.outputs import View, quantile
 from guessproof.risk.noise.reading import (
     GainLimits,
     GaussianAttack,
     GaussianReading,
     least_noise,
+)
+from guessproof.risk.noise.view import (
+    NORMAL,
+    NoiseLaw,
+    View,
+    atom_cells,
+    cells_of,
+    quantile,
 )
 from guessproof.risk.prior_error.answer import MisspecifiedPrior, prior_error_in
 from guessproof.risk.prior_error.odds import (

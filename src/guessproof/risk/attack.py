@@ -14,9 +14,9 @@ from guessproof.errors import GoalError, ParameterError, TrueValueError, Unknown
 from guessproof.risk.bracket import Bracket, Progress, checked_effort, joined
 from guessproof.risk.certificates import certificate_of
 from guessproof.risk.combinations import true_values_of
-from guessproof.risk.joint.answer import JointAnswers
+from guessproof.risk.joint.engine import JointAnswers
 from guessproof.risk.joint.formula import alternatives
-from guessproof.risk.joint.frame import leaves
+from guessproof.risk.joint.joint_attack import leaves
 from guessproof.risk.joint.unknown import UnknownSeveral
 from guessproof.risk.limits import (
     Belief,

@@ -18,14 +18,13 @@ from numpy.typing import ArrayLike
 from guessproof.errors import GoalError, ParameterError, TrueValueError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import axis_labels
-from guessproof.risk.limits import largest_epsilon
+from guessproof.risk.limits import largest_epsilon, least_of
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, Pair, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Among, Exactly, Goal, Within
 from guessproof.world.priors import PartlyKnown, Unknown
 
-BACK = 1e-15  # relative: rounding of an ε in closed form
 Span = tuple[Array, Array]
 
 
@@ -68,15 +67,12 @@ class PriorFree:
             self.attribute.metric,
             self.attribute.distance.line_form,
         )
-        if isinstance(prior, Unknown) and prior.values:
+        listed = isinstance(prior, Unknown) and bool(prior.values)
+        if not isinstance(self.goal, (Exactly, Among if listed else Within)):
+            words = "exactly(…) or among(…)" if listed else "within(…) or exactly(…)"
+            raise GoalError("goal", self.goal, "needs a prior", f"use {words}, or give a prior")
+        if listed:
             return
-        if not isinstance(self.goal, (Within, Exactly)):
-            raise GoalError(
-                "goal",
-                self.goal,
-                "needs a prior",
-                "use within(…) or exactly(…), or give a prior",
-            )
         if form is None:
             raise ParameterError(
                 "metric", metric, "needs a prior", "use Absolute(), Discrete(), Clamped(…)"
@@ -105,33 +101,20 @@ class PriorFree:
 
     def advantage(self, epsilon: Array, both: bool, *unused: Any) -> Bracket:
         """The largest advantage over every prior that fits."""
-        prior = self._prior
+        prior, bound = self._prior, self._bound(epsilon, both)
         if isinstance(prior, Unknown):
-            far = _times(epsilon, self._diameter)
-            value, how = (
-                worst_advantage(far),
-                "unknown prior: tanh(εR/4), reached by two values a distance R apart",
-            )
-            return Bracket.meet(value, value, how, worst_prior=worst_prior(far))
-        bound = self._bound(prior, epsilon, both)
+            before = worst_prior(_times(epsilon, self._diameter))
+            how = "unknown prior: tanh(εR/4), reached by two values a distance R apart"
+            return Bracket.meet(bound, bound, how, worst_prior=before)
         reached = _larger(lambda down: self._reached(prior, epsilon, down), both)
         how = "partly known prior: three regions, the worst split in closed form"
         return Bracket.meet(np.minimum(reached, bound), bound, how)
 
     def epsilon(self, advantage: Array, both: bool, *unused: Any) -> Any:
         """The largest ε that keeps the advantage below a limit for every prior that fits."""
-        prior = self._prior
-        if isinstance(prior, Unknown):
-            with quiet():
-                value = worst_distance(advantage) / self._diameter * (1 - BACK)
-            value = np.where(
-                np.isnan(value), 0.0 if np.isinf(self._diameter).all() else np.inf, value
-            )
-        else:
-            value = largest_epsilon(
-                lambda epsilon: self._bound(prior, epsilon, both), advantage
-            )
-        return float(value) if value.ndim == 0 else value
+        shape = np.broadcast_shapes(advantage.shape, self._diameter.shape)
+        limit = np.broadcast_to(advantage, shape)
+        return least_of([largest_epsilon(lambda epsilon: self._bound(epsilon, both), limit)])
 
     @cached_property
     def _diameter(self) -> Array:
@@ -143,13 +126,6 @@ class PriorFree:
         listed = Finite.of(dict.fromkeys(prior.values, 1.0))
         labels = axis_labels(listed)
         apart = self.attribute.distance.distance(labels[:, None], labels[None, :])
-        if not isinstance(self.goal, (Exactly, Among)):
-            raise GoalError(
-                "goal",
-                self.goal,
-                "needs a prior",
-                "use exactly(…) or among(…), or give a prior",
-            )
         rows = [
             self.goal.chosen(listed, t) > 0
             for t in (prior.values if self.at is None else (self.at,))
@@ -191,11 +167,13 @@ class PriorFree:
             raise GoalError("goal", self.goal, "a percentage needs a prior", "give a radius")
         return radius
 
-    def _bound(self, prior: PartlyKnown, epsilon: Array, both: bool) -> Array:
+    def _bound(self, epsilon: Array, both: bool) -> Array:
         """No prior that fits exceeds this: all of each region lies as far from the goal's mass as it can."""
+        prior, far = self._prior, _times(epsilon, self._diameter)
+        if isinstance(prior, Unknown):
+            return worst_advantage(far)
         q, holds = prior.probability, self._radius >= prior.radius
         ball = self.attribute.distance.distance(0.0, self._radius + prior.radius)
-        far = _times(epsilon, self._diameter)
         near = far if holds else np.minimum(_times(epsilon, ball), far)
         goal = (q, 1.0) if holds else (0.0, q)
         return _larger(lambda down: _three_regions((near, far), q, goal, down), both)

@@ -22,7 +22,7 @@ import numpy as np
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.bracket import agreed
 from guessproof.risk.combinations import axis_labels
-from guessproof.risk.finite import finite_belief, solve
+from guessproof.risk.finite.worlds import finite_belief, solve
 from guessproof.risk.limits import Belief
 from guessproof.risk.line.recursion import (
     EPS,
@@ -177,7 +177,7 @@ def _cells(
         for i, near, side in ((0, pieces.right[0], -1), (-1, pieces.left[-1], 1)):
             if sign and pieces.tails[i] is not None:
                 beyond = metric.distance(np.nextafter(near, side * np.inf), x[i]) + offset
-                tail = pieces.end_tilt(sign * side * rate * slope, at_left=True)[sign > 0][i]
+                tail = pieces.end_tilt(sign * side * rate * slope)[sign > 0][i]
                 part[i] = sign * np.fmin(sign * part[i], sign * tail + rate * beyond)
         tilted.append(np.logaddexp.reduceat(part, np.searchsorted(cell, np.arange(x.size))))
     return x, tilted[0], tilted[1], tilted[2]
@@ -186,16 +186,17 @@ def _cells(
 def line_gain(question: LineQuestion, epsilon: float) -> Pair:
     """Attack and bound of ln(posterior odds / prior odds); pieces are divided where these would be too far apart."""
     attack = bound = 0.0
-    for _ in range(DIVISIONS if epsilon > 0 and not question.flat else 0):
+    for _ in range(DIVISIONS if epsilon * question.reach > 0 else 0):
         attack, bound = _bracket(question, epsilon)
         if bound - attack <= WIDTH * min(bound, 1.0) + ROUNDING or np.isinf(bound):
             break
         left, right = question.position
         apart = spread(epsilon * (right - left), question.pieces.osc)
-        divided = question.on(question.pieces.halved(apart > NARROW * min(bound, 1.0)))
-        if divided is question:
+        pieces = question.pieces.halved(apart > NARROW * min(bound, 1.0))
+        if pieces is question.pieces:
             break
-        question = divided
+        inherited = np.searchsorted(question.pieces.left, pieces.left, side="right") - 1
+        question = LineQuestion(pieces, question.goal[inherited], question.form)
     return max(attack, 0.0), bound
 
 

@@ -24,15 +24,14 @@ from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 
 FITS = 6e-7  # how far ln of a mass may lie outside of what a checked density says
-GAP_FACTOR = (
-    4 / 3
-)  # a concave gap is at most this times the largest of its values at the three quarter points
-CHECKED_FACTOR = 2.0  # the same where curvature is unknown: a margin, not a proof
+# A concave gap is at most 4/3 of the largest of its values at the three quarter points. What is more is a margin for
+# densities of unknown curvature.
+GAP_FACTOR = 2.0
 STEADY = 0.995  # a hazard that falls by less than this between the last two levels does not tend to 0
 MARGIN = 0.9  # of a falling hazard, what is counted on further out
 INWARDS = 1e-3  # of a place in a tail: how far inwards a chord of ln f begins
 # About how many standard deviations from the median of a normal prior pieces end, and the mass further out.
-DEVIATIONS = 2 * np.sinh(np.linspace(0.0, np.arcsinh(18.0), 250))
+DEVIATIONS = 2 * np.sinh(np.linspace(0.0, np.arcsinh(18.0), 200))
 LEVELS = 0.5 * np.exp(-0.8 * DEVIATIONS - 0.5 * DEVIATIONS**2)
 TAILS = LEVELS[::10]  # at which a hazard is checked
 QUARTERS = np.arange(1, 4) / 4
@@ -93,36 +92,27 @@ class Pieces:
         middle = 0.5 * self.left[which] + 0.5 * self.right[which]
         return self.cut(middle[np.isfinite(middle)])
 
-    def end_tilt(self, k: ArrayLike, *, at_left: bool) -> tuple[Array, Array]:
+    def end_tilt(self, k: ArrayLike) -> tuple[Array, Array]:
         """Bounds of ln ∫ e^{k(x−end)} f over each piece, k broadcast against the pieces.
 
-        `end` is the piece's left or right end, and of a tail its only finite one. The bounds are the model's integral
-        times e^{±τ}, so they hold for the part of any likelihood; those of `clip` only for this exponential.
+        `end` is the piece's left end, and of a tail its only finite one. The bounds are the model's integral
+        times e^{±τ}, so they hold for the part of any likelihood.
         """
         k = floats(k)
         k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.left.shape))
         width = self.width
         mean = _log_mean((self.slope + k) * width) - _log_mean(self.slope * width)
-        value = self.log_mass + mean - (0.0 if at_left else k * width)
+        value = self.log_mass + mean
         tau = spread(np.abs(k) * width, self.osc)
         low, high = value - tau, value + tau
         for i, tail in zip((0, -1), self.tails, strict=True):
             if tail is not None:
                 # A tail whose mass is 0 in doubles still outweighs everything where its tilt diverges.
-                for side, excess in zip(
-                    (low, high), tail.log_excess(k[..., i] if i else -k[..., i]), strict=True
-                ):
-                    with quiet():
-                        whole = self.log_mass[i] + excess
-                    side[..., i] = np.where(excess == np.inf, np.inf, whole)
+                beyond = np.array(tail.log_excess(k[..., i] if i else -k[..., i]))
+                with quiet():
+                    whole = self.log_mass[i] + beyond
+                low[..., i], high[..., i] = np.where(beyond == np.inf, np.inf, whole)
         return low, high
-
-    def clip(self, log_tilt: Array, k: Array, *, at_left: bool) -> Array:
-        """A tilted integral lies between the mass times the least and the largest factor on the piece."""
-        rise = self.width * (k if at_left else -k)
-        low, high = np.minimum(rise, 0.0), np.maximum(rise, 0.0)
-        clipped = np.clip(log_tilt, self.log_mass + low, self.log_mass + high)
-        return np.where(np.isfinite(self.right - self.left), clipped, log_tilt)
 
 
 def spread(variation: Array, osc: Array) -> Array:
@@ -209,8 +199,7 @@ def _chord(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, A
     ends = prior.log_density(np.nextafter(right, left))
     u = QUARTERS[:, None]
     gaps = prior.log_density(left + u * (right - left)) - ((1 - u) * starts + u * ends)
-    factor = CHECKED_FACTOR if prior.inflections is None else GAP_FACTOR
-    above, below = factor * np.fmax(np.max([gaps, -gaps], axis=1), 0.0)
+    above, below = GAP_FACTOR * np.fmax(np.max([gaps, -gaps], axis=1), 0.0)
     if prior.inflections is None:
         model = starts + _log_mean(ends - starts) + np.log(right - left)
         misses = np.abs(np.log(prior.mass(left, right)) - model) > above + below + FITS

@@ -39,11 +39,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 # Half of a normal distribution lies within this many standard deviations of its mean.
 QUARTILE = 0.6744897501960817
-MOST_VALUES = 10_000_000  # of a discrete distribution: more do not fit into memory
-STEPS = 1.5 ** np.arange(
-    43
-)  # from its median outwards, until there are too many values between
-LEAST_LOG = -700.0  # ln of a probability: smaller ones do not exist in floating point
+MOST_VALUES = 200_000  # of a discrete distribution, on either side of its median
 _HALF = re.compile(r"half\b.*?\bbetween\s+(\S+)\s+and\s+(\S+)\s*\Z", re.IGNORECASE)
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 LEAST_SHAPE, MOST_SHAPE = (
@@ -341,9 +337,9 @@ class Steps(Family):
 
     def _log_f(self, x: Array, z: Array) -> Array:
         """At an edge, that of the denser side: a value is possible if either side of it is."""
-        height = np.log(np.pad(self.density, 1))
-        right = height[np.searchsorted(self.ends, x, side="right")]
-        return np.maximum(height[np.searchsorted(self.ends, x)], right)
+        height = np.pad(self.density, 1)
+        at = [np.searchsorted(self.ends, x), np.searchsorted(self.ends, x, side="right")]
+        return np.log(np.max(height[at], axis=0))
 
     def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
         return np.interp(floats(x), self.ends, self.outside[from_right])
@@ -616,23 +612,17 @@ def from_scipy(distribution: Any) -> LinePrior | Finite:
 
 
 def _atoms(distribution: Any) -> Finite:
-    """A discrete distribution as a table; what lies beyond e^{−700} does not exist in floating point."""
-    ends = zip(distribution.support(), (-1, 1), strict=True)
-    low, high = (end if np.isfinite(end) else _last(distribution, side) for end, side in ends)
-    if high - low > MOST_VALUES:
+    """A discrete distribution as a table of all that exists in floating point."""
+    support, median = np.array(distribution.support()), distribution.ppf(0.5)
+    ends = np.clip(support, median - MOST_VALUES, median + MOST_VALUES)
+    points = np.arange(ends[0], ends[1] + 1)
+    found = distribution.pmf(points)
+    if np.any((ends != support) & (found[[0, -1]] > 0)):
         raise PriorError(
             "from_scipy",
             distribution,
             "has too many values",
             "give a histogram or an empirical prior",
         )
-    points = np.arange(low, high + 1)
-    mass = weights("weights", distribution.pmf(points))
-    some = mass > 0
-    return Finite(tuple(floats(points[some]).tolist()), tuple(mass[some].tolist()))
-
-
-def _last(distribution: Any, direction: int) -> float:
-    places = distribution.ppf(0.5) + direction * np.ceil(STEPS)
-    gone = distribution.logpmf(places) <= LEAST_LOG
-    return float(places[np.argmax(gone) if gone.any() else -1])
+    mass = weights("weights", found)
+    return Finite(tuple(points[mass > 0].tolist()), tuple(mass[mass > 0].tolist()))

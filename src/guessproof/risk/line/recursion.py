@@ -95,33 +95,15 @@ class LineQuestion:
         away = np.minimum(np.maximum(np.abs(left), np.abs(right)), self.form.cap)
         return float(np.exp(self.pieces.log_mass) @ away)
 
-    @cached_property
-    def flat(self) -> bool:
-        """Whether ψ is the same everywhere, so that nothing is learned."""
-        left, right = self.position
-        return left.min() == right.max() and not self.rate.any()
 
-    def on(self, pieces: Pieces) -> LineQuestion:
-        """The same question on pieces that divide its own."""
-        if pieces is self.pieces:
-            return self
-        inherited = np.searchsorted(self.pieces.left, pieces.left, side="right") - 1
-        return LineQuestion(pieces, self.goal[inherited], self.form)
-
-
-def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]:
-    """ln of masses times e^{εψ}, e^{−εψ} and 1, each from below and above: of any parts of pieces, of whole ones."""
+def tilted_masses(question: LineQuestion, epsilon: float) -> Array:
+    """ln of each piece's mass times e^{εψ}, e^{−εψ} and 1, in rows from below and from above."""
     pieces, rate = question.pieces, epsilon * question.rate
     level, end = (epsilon * place for place in question.position)
-    own: list[Array] = []
-    whole: list[Array] = []
-    for sign in (1.0, -1.0):
-        for tilted in pieces.end_tilt(sign * rate, at_left=True):
-            own.append(tilted + sign * level)
-            whole.append(pieces.clip(tilted, sign * rate, at_left=True) + sign * level)
+    up, down = (np.stack(pieces.end_tilt(k)) for k in (rate, -rate))
     tau = spread(end - level, pieces.osc)
-    own += [pieces.log_mass - tau, pieces.log_mass + tau]
-    return np.array(own), np.array([*whole, pieces.log_mass, pieces.log_mass])
+    plain = pieces.log_mass - tau, pieces.log_mass + tau
+    return np.concatenate([up + level, down - level, plain])
 
 
 @dataclass(frozen=True)
@@ -154,7 +136,7 @@ class LineTables:
     def runs(self) -> list[LineRun]:
         """From the rightmost to the leftmost."""
         goal, (left, right) = self.question.goal, self.question.position
-        own, whole = tilted_masses(self.question, self.epsilon)
+        own = tilted_masses(self.question, self.epsilon)
         found: list[LineRun] = []
         for i, j in zip(*self.question.runs, strict=True):
             sign, side = (1 if goal[i] else -1), int(goal[i] == self.bound)
@@ -168,8 +150,8 @@ class LineTables:
                 int(i),
                 own[away + side, part] + stop,
                 own[ahead + side, part] - start,
-                np.logaddexp.accumulate(whole[away + side, part][::-1] + stop)[::-1],
-                np.logaddexp.accumulate(whole[ahead + side, part] - start),
+                np.logaddexp.accumulate(own[away + side, part][::-1] + stop)[::-1],
+                np.logaddexp.accumulate(own[ahead + side, part] - start),
             )
             found.append(run)
         return found[::-1]

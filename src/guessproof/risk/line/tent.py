@@ -106,13 +106,13 @@ class Tilts:
     @cached_property
     def masses(self) -> tuple[Array, Array, Array, Array]:
         """Tilted masses (rows) of pieces, their tilts, and sums of them from both ends."""
-        own, whole = tilted_masses(self.question, self.epsilon)
+        own = tilted_masses(self.question, self.epsilon)
         pad, tilt = np.full((6, 1), -np.inf), np.repeat([1.0, -1.0, 0.0], 2)[:, None]
         pieces, (left, right) = self.question.pieces, self.level
         bend = pieces.slope * pieces.width + tilt * (right - left)
         forward, backward = (
             np.append(pad, np.logaddexp.accumulate(part, axis=1), axis=1)
-            for part in (whole, whole[:, ::-1])
+            for part in (own, own[:, ::-1])
         )
         own, bend = np.append(own, pad, axis=1), np.append(bend, np.zeros((6, 1)), axis=1)
         return own, bend, forward, backward[:, ::-1]
@@ -226,23 +226,17 @@ class CappedTilts(Tilts):
         cap, (level, low, high) = self.epsilon * self.question.form.cap, self.path
         steps = np.arange(level.size)
         lo, hi = edge = np.stack([first, last]).astype(np.float64)
-        beyond = self._outside(PLAIN + 1 - up, edge)
-        dead = np.isneginf(beyond)  # nothing lies beyond this end of the goal
-        start = np.stack([np.searchsorted(high, lo), np.searchsorted(low, hi, "right") - 1])
-        passed = [np.searchsorted(*pair, "right") for pair in ((low, lo), (high, hi))]
-        ahead = [np.searchsorted(*pair) for pair in ((high, hi), (low, lo))]
-        most, least = np.min(passed, axis=0) - 1, np.max(ahead, axis=0)
-        stop = np.stack([np.maximum(most, start[0]), np.minimum(least, start[1])])
-        stop = np.where(dead, start, stop)
+        near = np.stack([0 * lo, 0 * hi + steps[-1]])
 
-        def pointers(at: Array) -> tuple[Array, Array]:
-            """Where both pointers are, both sides in rows; those of an end without mass stay at it."""
-            a, b = (np.where(dead, edge, np.interp(at, steps, x)) for x in (low, high))
-            return a, b
+        def pointers(at: Array) -> tuple[Array, Array, Array, Array]:
+            """a_L, b_L, b_R and a_R where the pointers are, which stop at the goal's ends."""
+            a, b = (np.interp(at, steps, pointer) for pointer in (low, high))
+            outer = np.minimum(a[0], lo), np.maximum(b[1], hi)
+            return outer[0], np.clip(b[0], lo, hi), np.clip(a[1], lo, hi), outer[1]
 
         def ramps(at: Array) -> Array:
-            """ln of the odds of both ramps; −inf where neither has a mass."""
-            (a_left, b_right), (b_left, a_right) = pointers(at)
+            """ln of the odds of both ramps; −inf where they have nothing of the goal."""
+            a_left, b_left, b_right, a_right = pointers(at)
             met = self.between(rows + up, np.stack([lo, b_right]), np.stack([b_left, hi]))
             ends = np.stack([a_left, hi]), np.stack([lo, a_right])
             missed = self.between(rows + 1 - up, *ends)
@@ -250,11 +244,11 @@ class CappedTilts(Tilts):
 
         def places(odds: Array) -> Array:
             """Where on the path both ramps have these odds."""
-            return crossing(lambda at: ramps(at) - odds, start, stop, self.met)[1 - up]
+            return crossing(lambda at: ramps(at) - odds, near, near[::-1], self.met)[1 - up]
 
         def plateau(at: Array) -> Array:
             """ln of the odds of the plateau."""
-            (a_left, b_right), (b_left, a_right) = pointers(at)
+            a_left, b_left, b_right, a_right = pointers(at)
             outside = np.logaddexp.reduce(
                 self._outside(PLAIN + 1 - up, np.stack([a_left, a_right]))
             )
@@ -265,6 +259,7 @@ class CappedTilts(Tilts):
         attacks: list[Array] = []
         bounds: list[Array] = []
         with quiet():  # of nothing over nothing
+            beyond = self._outside(PLAIN + 1 - up, edge)
             before = self.between(PLAIN + up, lo, hi) - np.logaddexp.reduce(beyond)
             nearest = before - (0.0 if rises else cap)
 
@@ -275,12 +270,10 @@ class CappedTilts(Tilts):
 
             for share in crossing(excess, 0 * before, 0 * before + 1, self.met):
                 at = places(nearest + share * cap)
-                sloped = np.where(dead, -np.inf, sign * ramps(at))
-                bounds.append(np.max([*sloped, sign * plateau(at)], axis=0))
+                bounds.append(sign * np.stack([*ramps(at), plateau(at)]))
                 flat = np.interp(at, steps, level) - [[0.0], [self.question.form.cap]]
-                flat = np.where(dead, np.interp(edge, *self.ends), flat)
                 attacks.append(sign * self._reached(flat, edge, rises))
-        bound = np.minimum(np.min(bounds, axis=0), sign * before + cap)
+        bound = np.minimum(np.min(np.max(bounds, axis=1), axis=0), sign * before + cap)
         return sign * np.max(attacks, axis=0), sign * bound
 
     def _reached(self, levels: Array, edge: Array, rises: bool) -> Array:

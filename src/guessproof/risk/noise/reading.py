@@ -29,8 +29,7 @@ from guessproof.errors import (
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.limits import checked_limits, largest_epsilon
-from guessproof.risk.noise.cells import NORMAL, Cells, cells_of
-from guessproof.risk.noise.outputs import View
+from guessproof.risk.noise.view import NORMAL, Cells, View, cells_of
 from guessproof.world import Attribute, Finite, Goal, Inside, LineForm, LinePrior, Within
 from guessproof.world.checks import Array, positive, real
 from guessproof.world.special import expit
@@ -42,9 +41,13 @@ WIDTH = 0.2  # of cells of values, in units of the noise
 FIRST = 48  # cells of true values
 DIVIDED = 4  # into which one is divided
 MOST_CELLS = 1000  # of true values at once
+BESIDE = 64.0  # spacings of numbers: how far beside a value the goal no longer holds it
 CLOSE = 0.01  # relative, for the worst true value
 WIDEST = 400.0  # answers that vary by more, in units of the noise: no belief is promised
 
+BULK = np.array(
+    [0.1, 0.9]
+)  # quantiles: the search for noise starts where this is about one unit wide
 NARROW = 1e-4  # relative, of the least noise
 HOPELESS = 1e6  # noise, in units of the first guess, that no limit needs
 LEAST_FAILURE = 1e-30
@@ -65,7 +68,7 @@ class GaussianReading:
     slack: float = 0.0  # how far rounding may move a belief
 
     def __post_init__(self) -> None:
-        prior = self.attribute.prior
+        prior, goal = self.attribute.prior, self.goal
         if not isinstance(prior, LinePrior) and not (
             isinstance(prior, Finite) and prior.is_line
         ):
@@ -73,14 +76,9 @@ class GaussianReading:
             raise ParameterError(
                 "prior", prior, problem, "give a full prior, or use laplace noise"
             )
-        single = isinstance(self.goal, Within) or (
-            isinstance(self.goal, Inside) and len(self.goal.intervals) == 1
-        )
-        if not single:
+        if not isinstance(goal, (Within, Inside)) or len(goal.edges(0.0)) > 1:
             problem = "with Gaussian noise only a goal that is one interval of one number can be judged"
-            raise GoalError(
-                "goal", self.goal, problem, "write it as within, or use laplace noise"
-            )
+            raise GoalError("goal", goal, problem, "write it as within, or use laplace noise")
 
     def advantage(self, failure: float = 0.0, *, both: bool = False) -> Bracket:
         """How far the belief rises (with both: moves) but with this probability, given the worst true value."""
@@ -101,35 +99,28 @@ class GaussianReading:
         low, high = view.failing(float(view.prior[0]) + advantage, self.slack)
         return Bracket.meet(low, max(low, high), HOW)
 
-    def likely(self, left_out: float) -> Array:
-        """Where the prior lies but for so much at either end; of finitely many values all."""
-        prior: Any = self.attribute.prior
-        if isinstance(prior, Finite):
-            return prior.points[[0, -1]]
-        return prior.quantile(np.array([left_out, 1 - left_out]))
-
     def _views(self, left: Array, right: Array) -> tuple[View, View]:
         """The goals of true values from `left` to `right` through the noise: their union, and their intersection."""
-        (a, b), (c, d) = (self.goal.edges(ends)[0] for ends in (left, right))
-        a, b, c, d = np.broadcast_arrays(a, b, c, d, left)[:-1]
-        cuts = np.concatenate([self.response.cuts, self.pure.cuts])
-        near = np.min(left), np.max(right)
+        ends = *self.goal.edges(left)[0], *self.goal.edges(right)[0], left
+        a, b, c, d = edges = np.broadcast_arrays(*ends)[:-1]
+        cuts = *self.response.cuts, *self.pure.cuts
         prior: Any = self.attribute.prior
-        cells = cells_of(prior, self.response.psi, [a, b, c, d], near, cuts, WIDTH)
-        outer, inner = cells.positions(a, d), cells.positions(c, b)
-        answers, tents = self.response.psi([left, right]), self._tents(cells, *outer)
-        union = View(NORMAL, cells, *outer, *answers, False, *tents)
-        return union, replace(union, first=inner[0], past=inner[1])
+        cells = cells_of(prior, self.response.psi, edges, [left, right], cuts, WIDTH)
+        first, past = cells.positions(a, d)
+        least, most = self.response.psi([left, right])
+        tilts, room = self._tents(cells, first, past)
+        union = View(NORMAL, cells, first, past, least, most, tilts=tilts, room=room)
+        first, past = cells.positions(c, b)
+        return union, replace(union, first=first, past=past)
 
-    def _tents(self, cells: Cells, first: Array, past: Array) -> tuple[Array, float]:
+    def _tents(self, cells: Cells, first: Any, past: Any) -> tuple[Array, float]:
         """Tents with peaks at knots over the goals, and how much more the log-odds can be between them."""
         first, past = np.min(first), np.max(past)
         knots = self.pure.psi([*cells.left[first:past], *cells.right[past - 1 : past]])
         knots = np.unique(knots[np.isfinite(knots)])
-        wanted = np.linspace(knots[:1], knots[-1:], PEAKS + 1)
-        peaks = np.unique(knots[np.minimum(np.searchsorted(knots, wanted), knots.size - 1)])
-        room = np.max(np.diff(peaks), initial=0.0)
-        return -np.abs(self.pure.psi(cells.place) - peaks[:, None, None]), float(room)
+        peaks = knots[np.linspace(0, knots.size - 1, min(knots.size, PEAKS + 1)).astype(int)]
+        room = float(np.max(np.diff(peaks), initial=0.0))
+        return -np.abs(self.pure.psi(cells.place) - peaks[:, None, None]), room
 
     def _measured(self, what: What, failure: float) -> Bracket:
         """How far the belief rises or moves, or how high it gets."""
@@ -149,31 +140,28 @@ class GaussianReading:
         if self.response.psi(high) - self.response.psi(low) > WIDEST:
             return Bracket.meet(0.0, 1.0, HOW)
         left, right = _parts(np.array([low]), np.array([high]), FIRST)
-        if (
-            isinstance(prior, Finite)
-            and isinstance(goal, Within)
-            and len(prior.values) < MOST_CELLS
-        ):
+        if isinstance(prior, Finite) and isinstance(goal, Within):
             # Between two values at which one becomes correct, or ceases to be, the goal holds the same.
             turns = np.clip(goal.turning_points(prior.points), low, high)
             turns = np.unique([low, high, *turns])
-            left = right = np.append(turns, (turns[1:] + turns[:-1]) / 2)
-        best, closed, at = -1.0, 0.0, low
+            gap = BESIDE * np.spacing(np.max(np.abs([low, high, *prior.points])))
+            left, right = np.append(turns, turns[:-1] + gap), np.append(turns, turns[1:] - gap)
+        worst, attack, closed = self, -1.0, 0.0
         while left.size:
-            ends = np.append(left, left), np.append(right, left)
-            attacks, bounds = self._measure(*ends, what, failure)
-            attacks, bounds = attacks[left.size :], bounds[: left.size]
-            if np.max(attacks) > best:
-                best, at = float(np.max(attacks)), float(left[np.argmax(attacks)])
-            is_open = (bounds > max(best * (1 + CLOSE), closed)) & (right > left)
+            bounds = self._measure(left, right, what, failure)[1]
+            most = np.argmax(bounds)
+            tried = replace(self, at=float((left[most] + right[most]) / 2))
+            reached = tried._measured(what, failure).attack
+            if reached > attack:
+                worst, attack = tried, float(reached)
+            is_open = (bounds > max(attack * (1 + CLOSE), closed)) & (right > left)
             is_open &= DIVIDED * np.sum(is_open) <= MOST_CELLS
             closed = float(np.max(bounds[~is_open], initial=closed))
             left, right = _parts(left[is_open], right[is_open], DIVIDED)
-        worst = replace(self, at=at)
-        reached = worst._measured(what, failure).attack
-        before = worst._views(np.array([at]), np.array([at]))[0].prior
+        at = np.array([worst.at])
+        before = float(worst._views(at, at)[0].prior[0])
         return Bracket.meet(
-            min(reached, closed), closed, HOW, worst_at=at, worst_prior=float(before[0])
+            min(attack, closed), closed, HOW, worst_at=worst.at, worst_prior=before
         )
 
     def _measure(self, left: Array, right: Array, what: What, failure: float) -> Array:
@@ -187,7 +175,7 @@ class GaussianReading:
         elif what == "both":
             # Some answer, or another release, tells that the goal is missed.
             found[1] = np.maximum(found[1], union.prior)
-        return np.minimum(found + [[0.0], [self.slack]], 1.0)
+        return np.minimum(np.add(found, [[0.0], [self.slack]]), 1.0)
 
 
 def _parts(left: Array, right: Array, parts: int) -> tuple[Array, Array]:
@@ -272,7 +260,9 @@ class GaussianAttack:
                 raise InfeasibleError(f"{before}; allow more")
         limits = GainLimits(advantage, posterior, both, _checked_failure(failure))
         reading = self._reading(1.0)
-        low, high = reading.response.psi(reading.likely(0.1))
+        prior: Any = reading.attribute.prior
+        bulk = prior.points if isinstance(prior, Finite) else prior.quantile(BULK)
+        low, *_, high = reading.response.psi(bulk)
         return least_noise(self._reading, limits, max(float(high - low), LEAST))
 
     def _reading(self, sigma: Any) -> GaussianReading:
@@ -282,9 +272,7 @@ class GaussianAttack:
             problem = "Gaussian noise needs an answer that is a rising function of the number"
             remedy = "use Absolute(…) or Clamped(…)"
             raise MetricError("metric", attribute.distance, problem, remedy)
-        truth = at.get(attribute.name)
-        if truth is None and at and not self.goal.depends_on_truth:
-            truth = next(iter(at.values()))
+        truth = at.get(attribute.name, next(iter(at.values()), None))
         if truth is not None:
             truth = real(ParameterError, f"at[{attribute.name!r}]", truth)
         form = form.times(1 / positive(ParameterError, "sigma", sigma))

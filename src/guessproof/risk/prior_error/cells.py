@@ -76,7 +76,7 @@ def sides_of(question: LineQuestion, epsilon: float, sign: int) -> tuple[Side, S
         sign * epsilon * question.rate,
         sign * epsilon * left,
     )
-    tilts = [np.stack(pieces.end_tilt(k, at_left=True)) for k in (rate, -rate)]
+    tilts = [np.stack(pieces.end_tilt(k)) for k in (rate, -rate)]
     mirrored = -stop[::-1], -start[::-1], mass[::-1], (tilts[1] - shift)[:, ::-1]
     return _side(sign, start, stop, mass, tilts[0] + shift), _side(sign, *mirrored)
 
