@@ -215,3 +215,13 @@ def test_an_outcome_between_the_ends_of_the_range_counts() -> None:
     reached = gp.FiniteWorld(wrong / wrong.sum(), distance).advantage([1, 1, 0, 0], 1.0)
     assert reached.attack > 0.08
     assert gp.Attack(goal, prior_factor=factor).advantage(1.0).bound >= reached.attack
+
+
+def test_beliefs_under_the_worst_prior_have_the_factor_times_the_odds() -> None:
+    goal = gp.within(gp.Attribute("x", prior=gp.normal(0, 2)), 1)
+    plain, wrong = (gp.Attack(goal, at={"x": 0.5}, prior_factor=factor) for factor in (1, 2))
+    for side, factor in (("upper", 2.0), ("lower", 0.5)):
+        odds = [b / (1 - b) for b in (float(attack.posterior(0.3, side).bound) for attack in (plain, wrong))]
+        assert odds[1] == pytest.approx(factor * odds[0])
+    epsilon = wrong.epsilon(posterior=0.7)
+    assert wrong.posterior(epsilon).bound <= 0.7 < wrong.posterior(1.001 * epsilon).bound

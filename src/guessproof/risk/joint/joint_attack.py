@@ -172,9 +172,7 @@ class Frame:
         found: list[float] = []
         for leaf in leaves(goal):
             names = [a.name for a in leaf.attributes]
-            if name in names and isinstance(leaf, Together):
-                found += leaf.marks(names.index(name), self.question.point(leaf))
-            elif name in names:
+            if name in names and not isinstance(leaf, Together):
                 found += np.ravel(self.question.intervals(leaf)).tolist()
         return [x for x in found if np.isfinite(x)]
 

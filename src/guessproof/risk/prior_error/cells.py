@@ -169,7 +169,8 @@ def _grid(prior: LinePrior, form: LineForm) -> Array:
     """Edges of cells by probability, and evenly in the distance."""
     even = prior.quantile((np.arange(CELLS) + 0.5) / CELLS)
     low, high = form.psi(even[[0, -1]])
-    return np.append(even, form.inverse(np.linspace(low, high, CELLS)))
+    heights = np.linspace(low, high, CELLS)
+    return np.append(even, np.interp(heights, form.psi(even), even))
 
 
 def _truths(prior: LinePrior, bounds: tuple[float, float]) -> Array:
