@@ -160,7 +160,7 @@ def test_a_density_with_a_kink_comes_from_scipy(peak: float) -> None:
     sides = [np.linspace(2, top, 100_001), np.linspace(top, 12, 100_001)]
     tilted = sum(float(np.trapezoid(np.exp(0.3 * (x - top)) * frozen.pdf(x), x)) for x in sides)
     shift = 0.3 * (pieces.left - top)
-    low, high = (float(np.sum(np.exp(side + shift))) for side in pieces.end_tilt(0.3, at_left=True))
+    low, high = (float(np.sum(np.exp(side + shift))) for side in pieces.end_tilt(0.3))
     assert low * (1 - 1e-8) <= tilted <= high * (1 + 1e-8)
     assert high == pytest.approx(low, rel=1e-5)
     assert gp.from_scipy(scipy.stats.trapezoid(0.2, 0.8)).mass(0, 1) == pytest.approx(1)

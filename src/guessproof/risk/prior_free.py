@@ -99,7 +99,7 @@ class PriorFree:
         assert isinstance(prior, (Unknown, PartlyKnown))
         return prior
 
-    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+    def advantage(self, epsilon: Array, both: bool, *unused: Any) -> Bracket:
         """The largest advantage over every prior that fits."""
         prior, bound = self._prior, self._bound(epsilon, both)
         if isinstance(prior, Unknown):
@@ -110,9 +110,8 @@ class PriorFree:
         how = "partly known prior: three regions, the worst split in closed form"
         return Bracket.meet(np.minimum(reached, bound), bound, how)
 
-    def epsilon(self, advantage: Array | None, both: bool) -> Any:
+    def epsilon(self, advantage: Array, both: bool, *unused: Any) -> Any:
         """The largest ε that keeps the advantage below a limit for every prior that fits."""
-        assert advantage is not None
         shape = np.broadcast_shapes(advantage.shape, self._diameter.shape)
         limit = np.broadcast_to(advantage, shape)
         return least_of([largest_epsilon(lambda epsilon: self._bound(epsilon, both), limit)])

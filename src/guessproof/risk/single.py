@@ -44,9 +44,8 @@ RECURSION = "piecewise-exponential likelihood by a recursion along the line"
 CAPPED = "flat and sloped parts of the best likelihood under a cap"
 CHECKED = ", with a density that is checked at samples"
 WIDTH = 3e-5  # width of a gain, relative where it is below 1, up to which pieces are not divided further
-DIVISIONS = 4  # rounds of dividing pieces
-NARROW = 1e-5  # of a gain: by how much the masses of one piece may be off before it is divided
-MOST_PARTS = 6  # of one piece in one round
+DIVISIONS = 12  # rounds of halving pieces
+NARROW = 1e-5  # of a gain: by how much the masses of one piece may be off before it is halved
 ROUNDING = 1e-12  # of a gain: what no division helps against
 CELLS = 300  # of a line; programs on them take about 0.1 s
 PARTS = 8  # of a cell: distances from its middle are off by a part's width at most
@@ -150,8 +149,7 @@ def cells_gain(prior: LinePrior, metric: Metric, ends: Array, k: float) -> Pair:
     def odds(inside: Array, outside: Array) -> float:
         return float(np.logaddexp.reduce(inside[goal]) - np.logaddexp.reduce(outside[~goal]))
 
-    whole = np.asarray(prior.support[0]), np.asarray(prior.support[1])
-    before, most = odds(plain, plain), abs(k) * metric.spread(whole, whole)
+    before, most = odds(plain, plain), abs(k) * metric.diameter(*prior.support)
     bound = float(np.fmin(bound + odds(weight, weight) - before, most))
     attack = odds(down + height, np.minimum(up + height, plain + np.max(height))) - before
     attack, bound = agreed(float(np.fmax(attack, 0.0)), bound)
@@ -179,7 +177,7 @@ def _cells(
         for i, near, side in ((0, pieces.right[0], -1), (-1, pieces.left[-1], 1)):
             if sign and pieces.tails[i] is not None:
                 beyond = metric.distance(np.nextafter(near, side * np.inf), x[i]) + offset
-                tail = pieces.end_tilt(sign * side * rate * slope, at_left=True)[sign > 0][i]
+                tail = pieces.end_tilt(sign * side * rate * slope)[sign > 0][i]
                 part[i] = sign * np.fmin(sign * part[i], sign * tail + rate * beyond)
         tilted.append(np.logaddexp.reduceat(part, np.searchsorted(cell, np.arange(x.size))))
     return x, tilted[0], tilted[1], tilted[2]
@@ -194,8 +192,9 @@ def line_gain(question: LineQuestion, epsilon: float) -> Pair:
             break
         left, right = question.position
         apart = spread(epsilon * (right - left), question.pieces.osc)
-        parts = np.clip(np.ceil(np.cbrt(apart / (NARROW * min(bound, 1.0)))), 1, MOST_PARTS)
-        pieces = question.pieces.split(parts.astype(np.int64))
+        pieces = question.pieces.halved(apart > NARROW * min(bound, 1.0))
+        if pieces is question.pieces:
+            break
         inherited = np.searchsorted(question.pieces.left, pieces.left, side="right") - 1
         question = LineQuestion(pieces, question.goal[inherited], question.form)
     return max(attack, 0.0), bound

@@ -14,7 +14,6 @@ from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.joint.engine import JointBounds
 from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.risk.joint.worst import typical_epsilon, worst_truths
-from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
 from guessproof.risk.worst_truth import WorstTruth
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
@@ -52,28 +51,22 @@ class JointAnswers:
         """The largest or smallest belief after the worst output."""
         if self.truth is None:
             return self._left_open.posterior(epsilon, side, effort)
-        return posterior_bracket(self.engine.belief(effort), epsilon, side)
+        return self.engine.belief(effort).posterior(epsilon, side)
 
     def advantage(self, epsilon: Array, both: bool, effort: Effort | None) -> Bracket:
         """How far the belief can rise, or move."""
         if self.truth is None:
             return self._left_open.advantage(epsilon, both, effort)
-        return advantage_bracket(self.engine.belief(effort), epsilon, both)
+        return self.engine.belief(effort).advantage(epsilon, both)
 
-    @property
-    def bounds_only(self) -> Belief | None:
-        """The goal's prior and bounds on its gains, without attacks, which take longer; None without true values."""
-        return None if self.truth is None else self.engine.belief(attack=False)
-
-    def epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
+    def epsilon(self, advantage: Any, both: bool, posterior: Any, effort: Effort | None) -> Any:
         """The largest ε that is proven to keep the limits."""
         if self.truth is None:
-            return self._left_open.epsilon(advantage, posterior, both, effort)
-        limits: dict[str, Any] = {"advantage": advantage, "posterior": posterior, "both": both}
+            return self._left_open.epsilon(advantage, both, posterior, effort)
         start = typical_epsilon(self.attributes)
         if not self.engine.is_product and self.engine.whole is None:
             rough = self.engine.rough().belief(attack=False)
-            found = safe_epsilon(rough, **limits, start=start)
+            found = rough.epsilon(advantage, both, posterior, start=start)
             start = found if np.ndim(found) == 0 and 0 < found < LARGEST else start
         belief = self.engine.belief(effort, attack=effort is not None)
-        return safe_epsilon(belief, **limits, start=start)
+        return belief.epsilon(advantage, both, posterior, start=start)

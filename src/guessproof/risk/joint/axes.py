@@ -112,7 +112,7 @@ class LineAxis(GridAxis):
         place = np.where(np.isfinite(p.left), _above(form, p.left, p.right), form.psi(p.right))
         ends, sign = (self.left, 1.0) if at_left else (self.right, -1.0)
         with quiet():  # not a number where the end is infinite
-            tilted = p.end_tilt(sign * rates, at_left=True)[int(rate > 0)]
+            tilted = p.end_tilt(sign * rates)[int(rate > 0)]
             cell = np.searchsorted(self.starts, np.arange(p.left.size), side="right") - 1
             shifted = tilted + sign * rate * (place - ends[np.maximum(cell, 0)])
             return np.logaddexp.reduceat(shifted, self.starts) - np.log(self.mass)
@@ -195,7 +195,7 @@ def ruler(
     prior, metric = attribute.prior, attribute.distance
     assert isinstance(prior, (LinePrior, Finite))
     form, (low, high) = metric.line_form, prior.support
-    quantile = prior.quantile if isinstance(prior, LinePrior) else pieces_of(prior).quantile
+    quantile = prior.quantile
     marks = np.unique(marks[(low < marks) & (marks < high)])
     if not marks.size:
         marks = np.array([quantile(0.5)])
@@ -236,9 +236,9 @@ def line_axis(attribute: Attribute, cuts: Array) -> GridAxis:
     low = pieces.left[starts]
     left, right, finite = _above(form, low, high), form.psi(high), np.isfinite(high - low)
     shares = _shares(prior, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
-    # The median, since wide cells have most of their mass near one end; the finite end of a tail.
-    median = np.argmax(shares >= 0.5, axis=1) / SUBCELLS
-    centre = np.where(np.isfinite(low), low, high) + median * np.where(finite, high - low, 0.0)
+    # The middle; of a tail its end, just inside.
+    half = np.where(finite, (high - low) / 2, 0.0)
+    centre = np.where(np.isfinite(low), np.nextafter(low, high) + half, high)
     if metric.line_form is None:
         table = metric.spread((low[:, None], high[:, None]), (low, high))
         table = np.where(np.isnan(table), np.inf, table)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.finite.linear import Couplings, ProgramBound, best_flow, best_odds
+from guessproof.risk.finite.linear import Couplings, ProgramBound, best_odds
 from guessproof.risk.joint.axes import (
     LABELS,
     AxisStep,
@@ -35,10 +35,10 @@ from guessproof.risk.joint.axes import (
 )
 from guessproof.risk.joint.frame import Frame, frame_of, leaves
 from guessproof.risk.joint.joint_attack import JointAttack
-from guessproof.world.checks import Array, Mask, quiet
+from guessproof.risk.joint.regions import Boxes, kinds, shares
+from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Conditional, Goal, Together
-from guessproof.world.line import LinePrior
+from guessproof.world.goals import Goal, Together
 from guessproof.world.pieces import spread
 
 STEPS = 1, 2  # cells that a step of several attributes passes
@@ -51,13 +51,10 @@ BESIDE_LABELS = (
     13,
     21,
 )  # the same beside a change of label, which a longer way on the line costs nothing
-QUADRATURE = 1e-6  # relative error that the probability of a curved region may have
-SPLIT = 4  # parts per axis and round of a cell that the goal cuts
-ROUNDS = 4  # of them at most
+ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
-LOOSE = 0.01  # in ln odds: bounds this far above what the program reaches need every edge
-PAD_SHARE = 1e-13  # rounding of the sums of shares
 
+PAD_SHARE = 1e-11  # rounding of the sum of a cell's parts
 CELLS = 400  # about: beside a box
 CELLS_OF_THREE = 2500  # the same for three numbers
 CELLS_CURVED = 1300  # the same where the goal cuts cells
@@ -101,12 +98,6 @@ class CellGrid:
     def along(self, column: str) -> list[Array]:
         """A column of each axis, for every cell."""
         return [getattr(axis, column)[i] for axis, i in zip(self.axes, self.index, strict=True)]
-
-    @property
-    def split(self) -> dict[int, Any]:
-        """The axes along which cells can be divided further, with their priors."""
-        priors = [axis.attribute.prior for axis in self.axes]
-        return {i: prior for i, prior in enumerate(priors) if isinstance(prior, LinePrior)}
 
     @cached_property
     def diameter(self) -> Array:
@@ -224,38 +215,6 @@ def _cost(grid: CellGrid, steps: dict[int, AxisStep], epsilon: float) -> Array:
     return np.minimum(cost, epsilon * far)
 
 
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Parts of cells: the cell of each, its share of that, and its ends by axis and side."""
-
-    cells: Index
-    weight: Array
-    ends: Array
-
-    def where(self, some: Mask) -> Boxes:
-        """Some of them."""
-        return Boxes(self.cells[some], self.weight[some], self.ends[:, :, some])
-
-    def split(self, axis: int, prior: Any, parts: int) -> Boxes:
-        """Each of them divided into equal parts."""
-        inner = np.linspace(self.ends[axis, 0], self.ends[axis, 1], parts + 1, axis=1)
-        share, ends = (
-            prior.mass(inner[:, :-1], inner[:, 1:]),
-            np.repeat(self.ends, parts, axis=2),
-        )
-        ends[axis] = inner[:, :-1].ravel(), inner[:, 1:].ravel()
-        with quiet():  # nothing of a box without mass
-            share = np.nan_to_num(share / np.sum(share, axis=1, keepdims=True))
-        return Boxes(np.repeat(self.cells, parts), (self.weight[:, None] * share).ravel(), ends)
-
-
-def kinds(goal: Goal) -> tuple[Goal, ...]:
-    """Return right guesses; and wrong ones, where a third kind is ruled out."""
-    if isinstance(goal, Conditional):
-        return And((goal.goal, goal.region)), And((~goal.goal, goal.region))
-    return (goal,)
-
-
 def cell_shares(
     question: JointAttack, goal: Goal, finer: float
 ) -> tuple[CellGrid, list[Shares]]:
@@ -270,51 +229,12 @@ def cell_shares(
 
 def shares_of(grid: CellGrid, goal: Goal) -> Shares:
     """Return bounds on the share of each cell that meets a goal; cells that it cuts are divided."""
-    size, low = grid.mass.size, np.zeros(grid.mass.size)
+    size = grid.mass.size
     ends = np.stack([grid.along("low"), grid.along("high")], axis=1)
-    boxes = _open(grid, goal, Boxes(np.arange(size), np.ones(size), ends), low)
-    pad = PAD_SHARE * np.bincount(boxes.cells, minlength=size)
-    infinite = ~np.all(np.isfinite(boxes.ends), axis=(0, 1))
-    high, boxes = np.bincount(boxes.cells, infinite, size), boxes.where(~infinite)
-    for _ in range(ROUNDS if grid.split else 0):
-        if not 0 < boxes.cells.size * SPLIT ** len(grid.split) <= MOST_BOXES:
-            break
-        for k, prior in grid.split.items():
-            boxes = boxes.split(k, prior, SPLIT)
-        boxes = _open(grid, goal, boxes, low)
-    high = high + low + np.bincount(boxes.cells, boxes.weight, size)
+    boxes = Boxes(np.arange(size), np.ones(size), ends)
+    low, high = shares(grid.frame, goal, boxes, grid.frame.lines, ROUNDS, MOST_BOXES)
+    pad = PAD_SHARE * (high > low)
     return np.maximum(low - pad, 0.0), np.minimum(high + pad, 1.0)
-
-
-def _open(grid: CellGrid, goal: Goal, boxes: Boxes, found: Array) -> Boxes:
-    """The boxes that a goal cuts; what it holds of the others is added to what is found."""
-    wholly, partly = grid.frame.decided(goal, boxes.ends)
-    np.add.at(found, boxes.cells[wholly], boxes.weight[wholly])
-    return boxes.where(partly & ~wholly)
-
-
-def _corrected(
-    grid: CellGrid, share: Shares, inside: Array, epsilon: float, probability: float
-) -> Array:
-    """Weights without what the upper bounds of shares have too much of, where that is less in all.
-
-    Shares are too large by s = sum of mass·share - P in all, and a cell's weight e^w a / (e^w a + 1 - a) has a slope of
-    e^-w at least. All M_k of cut cells are within e^{-eps·D} of each other, D the reach of these cells, so the excess
-    may be taken wherever the bounds of shares are apart.
-    """
-    w, (low, high) = epsilon * grid.diameter, share
-    gap = grid.mass * np.where(np.isfinite(w), high - low, 0.0)
-    sure = grid.mass @ np.where(np.isfinite(w), low, high)
-    excess, cut = sure + np.sum(gap) - probability * (1 + QUADRATURE), gap > 0
-    if not 0 < excess <= np.sum(gap):
-        return inside
-    spans: list[float] = []
-    for axis, i in zip(grid.axes, grid.index, strict=True):
-        inner = axis.diameter[np.min(i[cut]) : np.max(i[cut]) + 1]
-        spans.append(float(np.sum(inner) + np.max(axis.table, initial=0.0)))
-    lost = np.exp(-epsilon * grid.frame.reach(spans)) * excess / np.sum(gap)
-    found = grid.mass * _most_inside(high, w, np.inf) - lost * gap
-    return found if np.sum(found) < np.sum(inside) else inside
 
 
 def _most_inside(share: Array, w: Array, move: Any) -> Array:
@@ -340,30 +260,15 @@ def cell_bound(
     goal: Goal,
     epsilon: float,
     finer: float = 1,
-    *,
-    probability: float | None = None,
 ) -> CellBound:
-    """Return the odds of a goal that no likelihood of rate epsilon exceeds, by `finer` times the usual cells.
-
-    `probability` of the goal, where it is known better than from the cells that the goal cuts.
-    """
-    grid, shares = cell_shares(question, goal, finer)
+    """Return the odds of a goal that no likelihood of rate epsilon exceeds, by `finer` times the usual cells."""
+    grid, parts = cell_shares(question, goal, finer)
     w = epsilon * grid.diameter
     move = epsilon * grid.frame.rms(grid.along("rms"))
-    inside = grid.mass * _most_inside(shares[0][1], w, move)
+    inside = grid.mass * _most_inside(parts[0][1], w, move)
     outside = grid.mass - inside
-    if len(shares) > 1:  # what is surely wrong has the least weight that the rest leaves it
-        wrong = 1 - _most_inside(1 - shares[1][0], w, np.inf)
+    if len(parts) > 1:  # what is surely wrong has the least weight that the rest leaves it
+        wrong = 1 - _most_inside(1 - parts[1][0], w, np.inf)
         outside = np.minimum(grid.mass * wrong, outside)
-    elif probability is not None:
-        inside = _corrected(grid, shares[0], inside, epsilon, probability)
-        outside = grid.mass - inside
-    edges = couplings(grid, epsilon)
-    found = best_odds(inside, outside, edges)
-    with quiet():
-        m = np.exp(found.log_m - np.max(found.log_m))
-        reached = np.log(inside @ m) - np.log(outside @ m)
-    if found.bound > reached + LOOSE:  # edges were missed
-        every = best_flow(inside, outside, edges, exact=True)
-        found = min(found, every, key=lambda one: one.bound)
+    found = best_odds(inside, outside, couplings(grid, epsilon))
     return CellBound(grid, found, inside + outside)

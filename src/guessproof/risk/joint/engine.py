@@ -22,7 +22,7 @@ import numpy as np
 
 from guessproof.errors import GoalError, KnowledgeError
 from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
-from guessproof.risk.joint.attack import cell_attack, signed_attack
+from guessproof.risk.joint.attack import cell_attack
 from guessproof.risk.joint.cells import CELLS, cell_bound
 from guessproof.risk.joint.formula import Gate, Tree, blocks, normal
 from guessproof.risk.joint.frame import frame_of, shared_joints
@@ -146,15 +146,13 @@ class JointBounds:
             )
             bound.append(whole.gain)
             if attack:
-                log_odds = signed_attack(self.question, tree, epsilon)
-                reached += [*self._divided(tree, epsilon), log_odds - odds]
+                reached += self._divided(tree, epsilon)
         if is_open and self._alone is not None:
             low, high = self._alone.gain(epsilon, self._alone.truth(self.question.truth))
             reached, bound = [*reached, low], [*bound, high]
         if is_open and not self.is_product and min(bound) - max(reached) > ROUNDING:
             if self._can_cut:
-                known = None if isinstance(tree, Gate) else float(np.exp(prior.log_p))
-                found = cell_bound(self.question, goal, epsilon, self.finer, probability=known)
+                found = cell_bound(self.question, goal, epsilon, self.finer)
                 bound.append(max(found.program.bound - odds + ROUNDING, 0.0))
                 reached += [cell_attack(found, goal, epsilon) - odds] if attack else []
             elif isinstance(tree, Gate) and len(tree.parts) > 2:

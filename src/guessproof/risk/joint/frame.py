@@ -18,6 +18,7 @@ from guessproof.errors import NotCertifiedError
 from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array, Mask
+from guessproof.world.finite import Finite
 from guessproof.world.goals import (
     Compound,
     Conditional,
@@ -28,6 +29,7 @@ from guessproof.world.goals import (
     power_of,
 )
 from guessproof.world.joint import Joint, JointHistogram, JointNormal
+from guessproof.world.line import LinePrior
 
 LEAST_SLOPE = 1e-200  # stands for that of a distance that is 0 everywhere
 
@@ -45,6 +47,12 @@ class Frame:
         tuple[int, int, float], ...
     ]  # (i, j, t): attribute i is axis i plus t times axis j
     is_straight: bool  # distances are exact, and not only bounds
+
+    @property
+    def lines(self) -> dict[int, LinePrior]:
+        """The axes that are intervals, and not listed values."""
+        priors = [axis.prior for axis in self.axes]
+        return {i: prior for i, prior in enumerate(priors) if isinstance(prior, LinePrior)}
 
     @property
     def histogram(self) -> JointHistogram | None:
@@ -123,7 +131,8 @@ def frame_of(question: JointAttack, goal: Goal) -> Frame:
     """Return the axes behind the attributes of a goal."""
     members = question.members(goal)
     axes, names = list(members), [a.name for a in members]
-    turn, tilts, straight = np.eye(len(axes)), list[tuple[int, int, float]](), True
+    turn, tilts = np.eye(len(axes)), list[tuple[int, int, float]]()
+    straight = all(isinstance(a.prior, Finite) or a.distance.line_form for a in members)
     for joint in shared_joints(members):
         if not isinstance(joint, JointNormal):
             continue

@@ -45,7 +45,7 @@ class UnknownSeveral:
                     "prior", attribute.prior, problem, "give a prior, or unknown(low, high)"
                 )
 
-    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+    def advantage(self, epsilon: Array, both: bool, *unused: Any) -> Bracket:
         """How far the belief can rise, or move, under the worst prior."""
         bound = np.vectorize(self._bound, otypes=[np.float64])(epsilon, both)
         if len(self._unknown) < len(self.attributes):
@@ -60,7 +60,7 @@ class UnknownSeveral:
         how = "unknown priors: two worlds a diameter apart"
         return Bracket.meet(np.max(reached, axis=0), bound, how)
 
-    def epsilon(self, advantage: Any, both: bool) -> Any:
+    def epsilon(self, advantage: Any, both: bool, *unused: Any) -> Any:
         """The largest ε that keeps the advantage whatever the unknown priors are."""
         limit = np.asarray(advantage, dtype=np.float64)
         if len(self._unknown) < len(self.attributes):
@@ -82,7 +82,7 @@ class UnknownSeveral:
     @property
     def _reach(self) -> float:
         """How far apart any two worlds are."""
-        return float(combine(self.norm, [_span(a) for a in self.attributes.values()]))
+        return float(combine(self.norm, [span(a) for a in self.attributes.values()]))
 
     def _bound(self, epsilon: float, both: bool) -> float:
         """What the advantage never exceeds."""
@@ -105,7 +105,7 @@ class UnknownSeveral:
                 [self._belief(self.goal, epsilon, side, {name: p}) for p in (0.0, 1.0)]
             )
 
-        distance, before = epsilon * _span(self.attributes[name]), ends("before")
+        distance, before = epsilon * span(self.attributes[name]), ends("before")
         rise = _largest_gap(before, ends("upper"), distance)
         if not both:
             return rise
@@ -156,16 +156,3 @@ def _largest_gap(before: Array, after: Array, distance: float) -> float:
     if k == 0:  # no prior is too small to become certain
         raised[0] = 1.0
     return float(np.clip(np.max(after[0] + d * raised - before[0] - b * p), 0.0, 1.0))
-
-
-def _span(attribute: Attribute) -> float:
-    """How far apart two values of the attribute can be."""
-    prior, metric = attribute.prior, attribute.distance
-    if not isinstance(prior, Unknown):
-        return span(attribute)
-    if prior.values:
-        values = np.empty(len(prior.values), dtype=object)
-        values[:] = prior.values
-        return float(np.max(metric.distance(values[:, None], values[None, :])))
-    ends = np.array(prior.low), np.array(prior.high)
-    return float(metric.spread(ends, ends))

@@ -100,7 +100,7 @@ def tilted_masses(question: LineQuestion, epsilon: float) -> Array:
     """ln of each piece's mass times e^{εψ}, e^{−εψ} and 1, in rows from below and from above."""
     pieces, rate = question.pieces, epsilon * question.rate
     level, end = (epsilon * place for place in question.position)
-    up, down = (np.stack(pieces.end_tilt(k, at_left=True)) for k in (rate, -rate))
+    up, down = (np.stack(pieces.end_tilt(k)) for k in (rate, -rate))
     tau = spread(end - level, pieces.osc)
     plain = pieces.log_mass - tau, pieces.log_mass + tau
     return np.concatenate([up + level, down - level, plain])
