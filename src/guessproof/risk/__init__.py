@@ -23,7 +23,7 @@ from guessproof.risk.combinations import (
     values_along,
 )
 from guessproof.risk.curve import Curve
-from guessproof.risk.finite import FiniteWorld, finite_belief
+from guessproof.risk.finite.worlds import FiniteWorld, finite_belief
 from guessproof.risk.joint.formula import alternatives
 from guessproof.risk.limits import (
     Belief,

@@ -1,8 +1,7 @@
 """Find certificates: the question in plain numbers, cuts of the attributes, and a flow that proves the bound.
 
-The flow is the prices of a linear program over the nodes, repaired until every row holds. One attribute is cut anew
-where the program's likelihood turns; several are cut as in `risk.joint`. Everything here may err: `certify` checks the
-result before it is returned.
+The flow is the prices of a linear program over the nodes, repaired until every row holds. Attributes are cut as in
+`risk.joint`. Everything here may err: `certify` checks the result before it is returned.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ from guessproof.risk.certify import LAWS, PRECISION, Certificate, NodeGrid, flin
 from guessproof.risk.combinations import axis_labels
 from guessproof.risk.finite.linear import Couplings, best_odds
 from guessproof.risk.joint.cells import cut_grid
-from guessproof.risk.joint.formula import blocks
+from guessproof.risk.joint.formula import BeliefShift, blocks, product_shift
 from guessproof.risk.joint.joint_attack import JointAttack, places
-from guessproof.risk.joint.product import BeliefShift, product_shift
 from guessproof.risk.limits import posterior_of
 from guessproof.world import (
     And,

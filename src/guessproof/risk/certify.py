@@ -2,7 +2,7 @@
 
 A question is ε, independent attributes (a prior and a distance each), the norm that joins their distances, and a goal.
 Attributes are cut into cells; a node k is a product of cells, with a mass F_k of which at most c_k lies in the goal,
-and M_k is the mean of a likelihood L over it (at a point L itself, and at the hub the supremum of L). Privacy gives
+and M_k is the mean of a likelihood L over it (at the hub the supremum of L). Privacy gives
 M_i ≤ g_ij·M_j. If for a flow y ≥ 0
 
     (1 − q)·c_k − q·(F_k − c_k) + Σ_i g_ik·y_ik − Σ_j y_kj ≤ 0      for every node k,
@@ -231,7 +231,7 @@ def _decide(goal: Table, box: Sequence[Any]) -> Pair:
 
 
 class Axis:
-    """One attribute cut into cells; of one alone, every cut is a node as well, and every value of a finite prior."""
+    """One attribute cut into cells; each value of a finite prior is one."""
 
     def __init__(self, spec: Table, cuts: Sequence[float], epsilon: float) -> None:
         prior, self.metric, self.epsilon = spec["prior"], spec["metric"], epsilon

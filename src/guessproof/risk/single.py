@@ -22,7 +22,7 @@ import numpy as np
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.bracket import agreed
 from guessproof.risk.combinations import axis_labels
-from guessproof.risk.finite import finite_belief, solve
+from guessproof.risk.finite.worlds import finite_belief, solve
 from guessproof.risk.limits import Belief
 from guessproof.risk.line.recursion import (
     EPS,

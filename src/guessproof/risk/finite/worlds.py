@@ -31,7 +31,7 @@ from guessproof.world.line import log_sum
 if TYPE_CHECKING:
     from guessproof.risk.prior_error.answer import MisspecifiedPrior
 
-EXACT_UP_TO = 300  # classes, solved in about a second
+EXACT_UP_TO = 400  # classes, solved in a few seconds at most
 NEIGHBOURS = 20  # nearest classes that each of more is compared with; leaving pairs out only loosens the bound
 EPS = 1e-15  # rounding of a gain
 

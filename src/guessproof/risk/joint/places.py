@@ -31,8 +31,8 @@ import numpy as np
 from guessproof.errors import TrueValueError
 from guessproof.risk.bracket import Direction
 from guessproof.risk.joint.engine import JointBounds
+from guessproof.risk.joint.formula import BeliefShift
 from guessproof.risk.joint.joint_attack import JointAttack
-from guessproof.risk.joint.product import BeliefShift
 from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.line.worst import WorstSearch
 from guessproof.world.attributes import Attribute, joint_of

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.joint.frame import Box, Frame
-from guessproof.risk.joint.joint_attack import places
+from guessproof.risk.joint.joint_attack import Box, Frame, places
 from guessproof.world.checks import Array, Indices, Mask, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Conditional, Goal

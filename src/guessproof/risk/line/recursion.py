@@ -96,19 +96,14 @@ class LineQuestion:
         return float(np.exp(self.pieces.log_mass) @ away)
 
 
-def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]:
-    """ln of masses times e^{εψ}, e^{−εψ} and 1, each from below and above: of any parts of pieces, of whole ones."""
+def tilted_masses(question: LineQuestion, epsilon: float) -> Array:
+    """ln of each piece's mass times e^{εψ}, e^{−εψ} and 1, in rows from below and from above."""
     pieces, rate = question.pieces, epsilon * question.rate
     level, end = (epsilon * place for place in question.position)
-    own: list[Array] = []
-    whole: list[Array] = []
-    for sign in (1.0, -1.0):
-        for tilted in pieces.end_tilt(sign * rate):
-            own.append(tilted + sign * level)
-            whole.append(pieces.clip(tilted, sign * rate) + sign * level)
+    up, down = (np.stack(pieces.end_tilt(k)) for k in (rate, -rate))
     tau = spread(end - level, pieces.osc)
-    own += [pieces.log_mass - tau, pieces.log_mass + tau]
-    return np.array(own), np.array([*whole, pieces.log_mass, pieces.log_mass])
+    plain = pieces.log_mass - tau, pieces.log_mass + tau
+    return np.concatenate([up + level, down - level, plain])
 
 
 @dataclass(frozen=True)
@@ -141,7 +136,7 @@ class LineTables:
     def runs(self) -> list[LineRun]:
         """From the rightmost to the leftmost."""
         goal, (left, right) = self.question.goal, self.question.position
-        own, whole = tilted_masses(self.question, self.epsilon)
+        own = tilted_masses(self.question, self.epsilon)
         found: list[LineRun] = []
         for i, j in zip(*self.question.runs, strict=True):
             sign, side = (1 if goal[i] else -1), int(goal[i] == self.bound)
@@ -155,8 +150,8 @@ class LineTables:
                 int(i),
                 own[away + side, part] + stop,
                 own[ahead + side, part] - start,
-                np.logaddexp.accumulate(whole[away + side, part][::-1] + stop)[::-1],
-                np.logaddexp.accumulate(whole[ahead + side, part] - start),
+                np.logaddexp.accumulate(own[away + side, part][::-1] + stop)[::-1],
+                np.logaddexp.accumulate(own[ahead + side, part] - start),
             )
             found.append(run)
         return found[::-1]
