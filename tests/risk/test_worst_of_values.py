@@ -73,7 +73,7 @@ def test_a_table_lists_all_that_people_can_have() -> None:
         x = gp.Attribute("x", prior=gp.categorical(table), bounds=bounds)
         found = gp.Attack(gp.within(x, 0.6)).advantage(epsilon=1.0)
         each = [gp.Attack(gp.within(x, 0.6), at={"x": v}).advantage(epsilon=1.0).bound for v in table]
-        assert found.bound == pytest.approx(max(each), rel=1e-12)
+        assert found.bound == pytest.approx(max(each), rel=1e-9)
         assert found.worst_at in table
     with pytest.raises(TrueValueError):
         gp.Attack(gp.within(x, 1), at={"x": 1.5}).advantage(epsilon=1.0)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from guessproof.errors import GoalError, InfeasibleError, NotCertifiedError, ParameterError
-from guessproof.risk.bracket import Bracket, Direction, Effort, Worst, larger
+from guessproof.risk.bracket import Bracket, Direction, Effort, Worst
 from guessproof.risk.combinations import possible_values, true_values_of
 from guessproof.risk.limits import (
     Belief,
@@ -26,9 +26,8 @@ from guessproof.risk.limits import (
     least_of,
     posterior_of,
 )
-from guessproof.risk.line.capped import binding_form
 from guessproof.risk.line.recursion import LineQuestion
-from guessproof.risk.line.tent import Tilts
+from guessproof.risk.line.tent import Tilts, binding_form
 from guessproof.risk.line.worst import TrueValues, WorstSearch
 from guessproof.risk.single import belief_of
 from guessproof.world.attributes import Attribute
@@ -42,7 +41,8 @@ if TYPE_CHECKING:
     from guessproof.risk.attack import Attack
 
 MOST = 20_000  # true values without an order; more take minutes
-SIDES = np.array([[-1.0], [1.0]])  # of a doubt: attack and bound
+SIGNS = np.array([[-1.0], [1.0]])  # of a doubt: attack and bound
+SIDES: tuple[Direction, ...] = "rise", "fall"  # of a belief that moves
 ROUNDING_OF_SUMS = 1e-15  # for each of their terms
 ROUNDING = 1e-9  # of a belief before any release, relative: a limit that is lower by less counts as equal
 
@@ -71,9 +71,13 @@ class WorstTruth:
     solver: WorstSolver
     how: str
 
-    def bracket(self, epsilon: Array, direction: Direction) -> Bracket:
-        """What no true value exceeds, for each ε."""
-        found = [self.solver.worst(float(e), direction) for e in epsilon.ravel()]
+    def bracket(self, epsilon: Array, *directions: Direction) -> Bracket:
+        """What no true value exceeds in any of the directions, for each ε."""
+        found: list[Worst] = []
+        for e in epsilon.ravel():
+            each = [self.solver.worst(float(e), direction) for direction in directions]
+            most = max(each, key=lambda worst: worst.bound)
+            found.append(replace(most, value=max(worst.value for worst in each)))
 
         def shaped(name: str) -> Any:
             values = [getattr(worst, name) for worst in found]
@@ -90,10 +94,9 @@ class WorstTruth:
 
     def advantage(self, epsilon: Array, both: bool, effort: Effort | None) -> Bracket:
         """How far the belief rises, or with both=True moves."""
-        rise = self.bracket(epsilon, "rise")
-        return larger(rise, self.bracket(epsilon, "fall")) if both else rise
+        return self.bracket(epsilon, *SIDES[: 1 + both])
 
-    def epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
+    def epsilon(self, advantage: Any, both: bool, posterior: Any, effort: Effort | None) -> Any:
         """The largest ε at which every limit holds for every true value."""
         search = np.vectorize(self._largest, otypes=[np.float64])
         found: list[Array] = []
@@ -106,7 +109,7 @@ class WorstTruth:
                 )
             found.append(search(posterior, "posterior"))
         if advantage is not None:
-            found += [search(advantage, side) for side in ("rise", "fall")[: 1 + both]]
+            found += [search(advantage, side) for side in SIDES[: 1 + both]]
         return least_of(found)
 
     def _largest(self, limit: float, direction: Direction) -> float:
@@ -229,7 +232,7 @@ def _runs(attribute: Attribute, prior: Finite, goal: Within | Exactly) -> WorstR
         if width and epsilon:
             odds = np.stack(Tilts(question, epsilon).bracket(first, after, sign > 0))
             doubt = ROUNDING_OF_SUMS * (mass.size / (p * q) + np.abs(odds))
-            sizes = np.maximum(sign * (odds - (log_p - log_q)) + SIDES * doubt, 0.0)
+            sizes = np.maximum(sign * (odds - (log_p - log_q)) + SIGNS * doubt, 0.0)
         attack, bound = sign * (sizes + epsilon * form.step)
         return attack, bound
 

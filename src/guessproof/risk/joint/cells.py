@@ -2,14 +2,18 @@
 
 Cells are products of the axes' cells. The unknowns are their means M_k = E[L | cell k], so the mass of the goal is an
 exact sum wherever its faces lie on cell ends. Between cells hold the steps of one attribute (`axes`), and of several
-moving at once M_k <= e^c M_k' with
+moving at once M_k <= e^{eps·d} M_k', d the largest norm of the coupled displacements: norms are convex, so that it is
+found at a corner of their ranges. A cell of which the goal holds the share alpha
+(from above) puts at most alpha e^w/(alpha e^w + 1 - alpha) of its likelihood on the goal, w = eps·diam_k, and the rest
+off it. Leaving a step out only loosens the bound.
 
-    c = eps·E[d] + tau(eps·diam_k, eps·osc d),    tau as in `world.pieces`,
+An attack is integrated from below. From the values v_j = ln M_j of the program at the centres c_j of finite cells,
 
-d the norm of the coupled displacements, E[d] bounded at the corners of their ranges with product weights that keep the
-means (Edmundson-Madansky), diam_k of cell k along the moving attributes. A cell of which the goal holds the share alpha
-(from above) puts at most min(alpha e^w/(alpha e^w + 1 - alpha), alpha + e^w (eps/2) sqrt(2 alpha (1 - alpha)) rms d) of
-its likelihood on the goal, w = eps·diam_k, and the rest off it. Leaving a step out only loosens the bound.
+    s(x) = max_j (v_j - eps·d(x, c_j))
+
+is eps-Lipschitz in any distance d. Outside all finite cells s is what it is at the nearest point of them, which brings
+no two points further apart. On a box around c, e^s lies between e^{s(c)} times e^{-eps·r} and e^{eps·r}, r half the
+diameter: right guesses count with the lower, wrong ones with the upper one.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.finite.linear import Couplings, ProgramBound, best_flow, best_odds
+from guessproof.risk.finite.linear import Couplings, ProgramBound, best_odds
 from guessproof.risk.joint.axes import (
     LABELS,
     AxisStep,
@@ -33,13 +37,11 @@ from guessproof.risk.joint.axes import (
     line_axis,
     ruler,
 )
-from guessproof.risk.joint.frame import Frame, frame_of, leaves
-from guessproof.risk.joint.joint_attack import JointAttack
-from guessproof.world.checks import Array, Mask, quiet
+from guessproof.risk.joint.joint_attack import Frame, JointAttack, frame_of, leaves
+from guessproof.risk.joint.regions import Boxes, kinds, shares
+from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Conditional, Goal, Together
-from guessproof.world.line import LinePrior
-from guessproof.world.pieces import spread
+from guessproof.world.goals import Goal, Together
 
 STEPS = 1, 2  # cells that a step of several attributes passes
 BESIDE_LABELS = (
@@ -51,24 +53,23 @@ BESIDE_LABELS = (
     13,
     21,
 )  # the same beside a change of label, which a longer way on the line costs nothing
-QUADRATURE = 1e-6  # relative error that the probability of a curved region may have
-SPLIT = 4  # parts per axis and round of a cell that the goal cuts
-ROUNDS = 4  # of them at most
+ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
-LOOSE = 0.01  # in ln odds: bounds this far above what the program reaches need every edge
-PAD_SHARE = 1e-13  # rounding of the sums of shares
 
-CELLS = 400  # about: beside a box
+PAD_SHARE = 1e-11  # rounding of the sum of a cell's parts
+CELLS = 600  # about: beside a box
 CELLS_OF_THREE = 2500  # the same for three numbers
 CELLS_CURVED = 1300  # the same where the goal cuts cells
 TAIL_OF_THREE = 4e-2  # the same of three numbers, of which more cells near the goal matter more
-GROWTH = 0.15  # by which a cell is longer for each unit of distance from the goal
-BEYOND = 1e-9  # the same of one more cell, where the goal cuts cells
+GROWTH = 0.1  # by which a cell is longer for each unit of distance from the goal
 TAIL = 4e-3  # probability beyond the usual cells of an axis
 WIDTHS = np.geomspace(1e-3, 2.0, 200)  # of the widest attribute: widths of cells
 
 
 Shares = tuple[Array, Array]  # bounds on the share of each cell that meets a goal
+
+BOXES = 60_000  # boxes over which an attack is integrated
+NEGLIGIBLE = 1e-7  # probability of a cell whose value the program hardly fixes
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +103,6 @@ class CellGrid:
         """A column of each axis, for every cell."""
         return [getattr(axis, column)[i] for axis, i in zip(self.axes, self.index, strict=True)]
 
-    @property
-    def split(self) -> dict[int, Any]:
-        """The axes along which cells can be divided further, with their priors."""
-        priors = [axis.attribute.prior for axis in self.axes]
-        return {i: prior for i, prior in enumerate(priors) if isinstance(prior, LinePrior)}
-
     @cached_property
     def diameter(self) -> Array:
         """The largest distance between two points of a cell."""
@@ -124,18 +119,18 @@ def cut_grid(question: JointAttack, goal: Goal, finer: float = 1) -> CellGrid:
         ):
             labels[a.name] = label_axis(a)
     curved = frame.tilts or any(isinstance(leaf, Together) for leaf in leaves(goal))
-    tails, count = [TAIL / finer], CELLS
+    tail, count = TAIL / finer, CELLS
     if curved:
-        tails, count = [TAIL / finer, BEYOND], CELLS_CURVED
+        count = CELLS_CURVED
     elif len(frame.axes) - len(labels) > 2:
-        tails, count = [TAIL_OF_THREE / finer], CELLS_OF_THREE
+        tail, count = TAIL_OF_THREE / finer, CELLS_OF_THREE
     rulers: dict[str, Any] = {}
     for attribute in frame.axes:
         name, joint = attribute.name, frame.histogram
         edges = joint.edges[joint.axis(name)] if joint else ()
         if name not in labels:
             marks = np.array(frame.marks(goal, name))
-            rulers[name] = ruler(attribute, marks, edges, tails, GROWTH / finer**0.5)
+            rulers[name] = ruler(attribute, marks, edges, tail, GROWTH / finer**0.5)
     lines = list(rulers.values())
     widths = WIDTHS * (max([length for length, _ in lines], default=0.0) or 1.0)
     count *= finer / np.prod([axis.mass.size for axis in labels.values()])
@@ -194,66 +189,12 @@ def _joint_steps(grid: CellGrid) -> list[dict[int, AxisStep]]:
 
 def _cost(grid: CellGrid, steps: dict[int, AxisStep], epsilon: float) -> Array:
     """How far means of cells can differ that steps of several attributes at once lead between."""
-    size, frame = len(grid.axes), grid.frame
-    bounds = np.zeros((4, size), dtype=object)  # 0 where an attribute stays
+    size = len(grid.axes)
+    ranges: list[Any] = [(0.0,)] * size  # where an attribute stays
     for i, step in steps.items():
-        sign = np.sign(step.offset or 1)
-        columns = (
-            step.least * sign,
-            step.most * sign,
-            step.mean * sign,
-            grid.axes[i].diameter[step.source],
-        )
-        bounds[:, i] = [_along(column, i, size) for column in columns]
-    least, most, mean, diameter = bounds
-    total: Any = 0.0
-    for corner in product((0, 1), repeat=len(steps)):
-        parts, weight = list(least), 1.0
-        for i, is_most in zip(steps, corner, strict=True):
-            gap = most[i] - least[i]
-            share = np.divide(mean[i] - least[i], gap, out=np.ones_like(gap), where=gap != 0)
-            weight = weight * np.clip(share if is_most else 1 - share, 0, 1)
-            parts[i] = most[i] if is_most else least[i]
-        total = total + weight * frame.distance(parts)
-    far = frame.reach([np.abs(part) for part in most])
-    near = 0.0 if frame.tilts else frame.distance(list(least))
-    with quiet():
-        cost = epsilon * total + spread(
-            epsilon * frame.reach(list(diameter)), epsilon * (far - near)
-        )
-    return np.minimum(cost, epsilon * far)
-
-
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Parts of cells: the cell of each, its share of that, and its ends by axis and side."""
-
-    cells: Index
-    weight: Array
-    ends: Array
-
-    def where(self, some: Mask) -> Boxes:
-        """Some of them."""
-        return Boxes(self.cells[some], self.weight[some], self.ends[:, :, some])
-
-    def split(self, axis: int, prior: Any, parts: int) -> Boxes:
-        """Each of them divided into equal parts."""
-        inner = np.linspace(self.ends[axis, 0], self.ends[axis, 1], parts + 1, axis=1)
-        share, ends = (
-            prior.mass(inner[:, :-1], inner[:, 1:]),
-            np.repeat(self.ends, parts, axis=2),
-        )
-        ends[axis] = inner[:, :-1].ravel(), inner[:, 1:].ravel()
-        with quiet():  # nothing of a box without mass
-            share = np.nan_to_num(share / np.sum(share, axis=1, keepdims=True))
-        return Boxes(np.repeat(self.cells, parts), (self.weight[:, None] * share).ravel(), ends)
-
-
-def kinds(goal: Goal) -> tuple[Goal, ...]:
-    """Return right guesses; and wrong ones, where a third kind is ruled out."""
-    if isinstance(goal, Conditional):
-        return And((goal.goal, goal.region)), And((~goal.goal, goal.region))
-    return (goal,)
+        ranges[i] = [_along(end, i, size) for end in (step.least, step.most)]
+    corners = [grid.frame.distance(corner) for corner in product(*ranges)]
+    return epsilon * reduce(np.maximum, corners)
 
 
 def cell_shares(
@@ -270,60 +211,19 @@ def cell_shares(
 
 def shares_of(grid: CellGrid, goal: Goal) -> Shares:
     """Return bounds on the share of each cell that meets a goal; cells that it cuts are divided."""
-    size, low = grid.mass.size, np.zeros(grid.mass.size)
+    size = grid.mass.size
     ends = np.stack([grid.along("low"), grid.along("high")], axis=1)
-    boxes = _open(grid, goal, Boxes(np.arange(size), np.ones(size), ends), low)
-    pad = PAD_SHARE * np.bincount(boxes.cells, minlength=size)
-    infinite = ~np.all(np.isfinite(boxes.ends), axis=(0, 1))
-    high, boxes = np.bincount(boxes.cells, infinite, size), boxes.where(~infinite)
-    for _ in range(ROUNDS if grid.split else 0):
-        if not 0 < boxes.cells.size * SPLIT ** len(grid.split) <= MOST_BOXES:
-            break
-        for k, prior in grid.split.items():
-            boxes = boxes.split(k, prior, SPLIT)
-        boxes = _open(grid, goal, boxes, low)
-    high = high + low + np.bincount(boxes.cells, boxes.weight, size)
+    boxes = Boxes(np.arange(size), np.ones(size), ends)
+    low, high = shares(grid.frame, goal, boxes, grid.frame.lines, ROUNDS, MOST_BOXES)
+    pad = PAD_SHARE * (high > low)
     return np.maximum(low - pad, 0.0), np.minimum(high + pad, 1.0)
 
 
-def _open(grid: CellGrid, goal: Goal, boxes: Boxes, found: Array) -> Boxes:
-    """The boxes that a goal cuts; what it holds of the others is added to what is found."""
-    wholly, partly = grid.frame.decided(goal, boxes.ends)
-    np.add.at(found, boxes.cells[wholly], boxes.weight[wholly])
-    return boxes.where(partly & ~wholly)
-
-
-def _corrected(
-    grid: CellGrid, share: Shares, inside: Array, epsilon: float, probability: float
-) -> Array:
-    """Weights without what the upper bounds of shares have too much of, where that is less in all.
-
-    Shares are too large by s = sum of mass·share - P in all, and a cell's weight e^w a / (e^w a + 1 - a) has a slope of
-    e^-w at least. All M_k of cut cells are within e^{-eps·D} of each other, D the reach of these cells, so the excess
-    may be taken wherever the bounds of shares are apart.
-    """
-    w, (low, high) = epsilon * grid.diameter, share
-    gap = grid.mass * np.where(np.isfinite(w), high - low, 0.0)
-    sure = grid.mass @ np.where(np.isfinite(w), low, high)
-    excess, cut = sure + np.sum(gap) - probability * (1 + QUADRATURE), gap > 0
-    if not 0 < excess <= np.sum(gap):
-        return inside
-    spans: list[float] = []
-    for axis, i in zip(grid.axes, grid.index, strict=True):
-        inner = axis.diameter[np.min(i[cut]) : np.max(i[cut]) + 1]
-        spans.append(float(np.sum(inner) + np.max(axis.table, initial=0.0)))
-    lost = np.exp(-epsilon * grid.frame.reach(spans)) * excess / np.sum(gap)
-    found = grid.mass * _most_inside(high, w, np.inf) - lost * gap
-    return found if np.sum(found) < np.sum(inside) else inside
-
-
-def _most_inside(share: Array, w: Array, move: Any) -> Array:
+def _most_inside(share: Array, w: Array) -> Array:
     """The most of a cell's likelihood that a share of it can hold."""
     with quiet():
-        two_valued = share / (share + (1 - share) * np.exp(-w))
-        smooth = share + np.exp(w) * move / 2 * np.sqrt(2 * share * (1 - share))
-    most = np.where(np.isfinite(w), np.fmin(two_valued, smooth), 1.0)
-    return np.where((share > 0) & (share < 1), np.minimum(most, 1.0), share)
+        most = share / (share + (1 - share) * np.exp(-w))
+    return np.where((share > 0) & (share < 1), np.where(np.isfinite(w), most, 1.0), share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,30 +240,60 @@ def cell_bound(
     goal: Goal,
     epsilon: float,
     finer: float = 1,
-    *,
-    probability: float | None = None,
 ) -> CellBound:
-    """Return the odds of a goal that no likelihood of rate epsilon exceeds, by `finer` times the usual cells.
-
-    `probability` of the goal, where it is known better than from the cells that the goal cuts.
-    """
-    grid, shares = cell_shares(question, goal, finer)
+    """Return the odds of a goal that no likelihood of rate epsilon exceeds, by `finer` times the usual cells."""
+    grid, parts = cell_shares(question, goal, finer)
     w = epsilon * grid.diameter
-    move = epsilon * grid.frame.rms(grid.along("rms"))
-    inside = grid.mass * _most_inside(shares[0][1], w, move)
+    inside = grid.mass * _most_inside(parts[0][1], w)
     outside = grid.mass - inside
-    if len(shares) > 1:  # what is surely wrong has the least weight that the rest leaves it
-        wrong = 1 - _most_inside(1 - shares[1][0], w, np.inf)
+    if len(parts) > 1:  # what is surely wrong has the least weight that the rest leaves it
+        wrong = 1 - _most_inside(1 - parts[1][0], w)
         outside = np.minimum(grid.mass * wrong, outside)
-    elif probability is not None:
-        inside = _corrected(grid, shares[0], inside, epsilon, probability)
-        outside = grid.mass - inside
-    edges = couplings(grid, epsilon)
-    found = best_odds(inside, outside, edges)
-    with quiet():
-        m = np.exp(found.log_m - np.max(found.log_m))
-        reached = np.log(inside @ m) - np.log(outside @ m)
-    if found.bound > reached + LOOSE:  # edges were missed
-        every = best_flow(inside, outside, edges, exact=True)
-        found = min(found, every, key=lambda one: one.bound)
+    found = best_odds(inside, outside, couplings(grid, epsilon))
     return CellBound(grid, found, inside + outside)
+
+
+def cell_attack(found: CellBound, goal: Goal, epsilon: float) -> float:
+    """Return log-odds that the likelihood from a program's values reaches."""
+    grid, frame = found.grid, found.grid.frame
+    if not frame.is_straight:
+        return -np.inf
+    lines, parts = len(frame.lines), 1
+    while lines and grid.mass.size * (2 * parts) ** lines <= BOXES:
+        parts *= 2
+    boxes = CellGrid(tuple(_divided(axis, parts) for axis in grid.axes), frame)
+    shares = [shares_of(boxes, kind) for kind in kinds(goal)]
+    right = shares[0][0]
+    wrong = shares[1][1] if len(shares) > 1 else 1 - right
+    log_l = _extended(found, boxes, epsilon)
+    spans = [np.where(np.isfinite(span), span, 0.0) for span in boxes.along("diameter")]
+    reach = epsilon * frame.reach(spans) / 2
+    log_l -= np.max(log_l)
+    with quiet():
+        inside = boxes.mass * right @ np.exp(log_l - reach)
+        outside = boxes.mass * wrong @ np.exp(log_l + reach)
+        return float(np.log(inside) - np.log(outside))
+
+
+def _divided(axis: GridAxis, parts: int) -> GridAxis:
+    """Each finite cell of a density divided into equal parts."""
+    if not axis.is_split:
+        return axis
+    inner = np.linspace(axis.low[axis.finite], axis.high[axis.finite], parts + 1)
+    cuts = np.concatenate([axis.low, axis.high, inner.ravel()])
+    return line_axis(axis.attribute, np.unique(cuts[np.isfinite(cuts)]))
+
+
+def _extended(found: CellBound, boxes: CellGrid, epsilon: float) -> Array:
+    """ln L at the centres of boxes."""
+    grid = found.grid
+    tables = [
+        to.distances(axis.centre[:, None])
+        for axis, to in zip(grid.axes, boxes.axes, strict=True)
+    ]
+    log_l = np.full(boxes.mass.size, -np.inf)
+    for node in np.flatnonzero(np.isfinite(grid.diameter) & (found.weight > NEGLIGIBLE)):
+        sides = zip(tables, grid.index, boxes.index, strict=True)
+        far = boxes.frame.distance([table[own[node]][to] for table, own, to in sides])
+        np.maximum(log_l, found.program.log_m[node] - epsilon * far, out=log_l)
+    return log_l

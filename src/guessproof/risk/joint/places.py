@@ -30,16 +30,16 @@ import numpy as np
 from guessproof.errors import TrueValueError
 from guessproof.risk.bracket import Direction
 from guessproof.risk.joint.engine import JointBounds
+from guessproof.risk.joint.formula import BeliefShift
 from guessproof.risk.joint.joint_attack import JointAttack
-from guessproof.risk.joint.product import BeliefShift
 from guessproof.risk.line.worst import WorstSearch
 from guessproof.risk.worst_truth import change
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.distances import LineForm
-from guessproof.world.families import Normal
 from guessproof.world.goals import And, Goal, Near, Norm, Within, combine, other_side
 from guessproof.world.line import LinePrior, Truncated, expit
+from guessproof.world.priors import Normal
 
 Place = tuple[float, ...]
 Box = tuple[

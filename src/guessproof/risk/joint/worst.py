@@ -28,7 +28,7 @@ from guessproof.risk.combinations import (
     true_combinations,
     true_values_of,
 )
-from guessproof.risk.joint.engine import JointBounds
+from guessproof.risk.joint.engine import JointBounds, typical_epsilon
 from guessproof.risk.joint.formula import GoalBlock, Tree, blocks, negated, normal
 from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.risk.joint.one_number import OneNumber, one_number
@@ -41,7 +41,6 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Conditional, Goal, Near, Norm, Not, Within
-from guessproof.world.line import LinePrior
 
 MOST = 2000  # true combinations that are tried
 MOST_BOXES = 500_000  # of all attributes together; each alone is cut into 2,000 at most
@@ -64,17 +63,6 @@ def worst_truths(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) ->
         rows = worst_rows(attributes, goal, norm)
         return WorstTruth(rows, "worst of all combinations of true values")
     return WorstTruth(WorstPlaces(attributes, goal, norm), "worst true values by boxes of them")
-
-
-def typical_epsilon(attributes: Mapping[str, Attribute]) -> float:
-    """An ε at which the bulk of the widest prior is about one unit wide: where a search may start."""
-    widths = [1e-290]
-    for attribute in attributes.values():
-        prior, form = attribute.prior, attribute.distance.line_form
-        if isinstance(prior, LinePrior) and form is not None:
-            low, high = form.psi(prior.quantile([0.1, 0.9]))
-            widths.append(float(high - low))
-    return 1 / max(widths) if max(widths) > 1e-290 else 1.0
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,9 @@ SOURCES = {
 NUDGE = 4 * ULP  # relative: a computed prior or ratio is moved so far to the private side
 TOLERANCE = 1e-7  # of ε, relative and absolute: far below what anybody states a ratio to
 ROUNDS = 90  # halvings of both axes: 2^-90 is below every prior that a table of priors holds
-MOST_CELLS = 100_000  # open ones, where the search ends: a function of numbers is then called half a million times
+MOST_CELLS = (
+    100_000  # open ones, where the search ends: a function is then called half a million times
+)
 NEAR_ZERO = 1e-13  # a prior that stands for the limit at 0
 AT_LIMIT = 1e-6  # a binding prior below this, in a region that reaches to 0, is the limit at 0
 CERTAIN = (
@@ -263,21 +265,10 @@ class Custom(Shape):
     monotone: tuple[Direction, Direction] | None
 
     def _ratio(self, p: Array, q: Array) -> Array:
-        """r* at each point, from one call with arrays if the function takes them, else from many.
-
-        A prior of 0 stands for its limit.
-        """
+        """r* at each point, in calls with numbers; a prior of 0 stands for its limit."""
         p, q = np.maximum(p, NEAR_ZERO), np.maximum(q, NEAR_ZERO)
         with np.errstate(all="ignore"):
-            try:
-                ratio = np.asarray(self.function(p, q))
-            except Exception:  # whatever it raises, it may still take one pair at a time
-                ratio = np.empty(0)
-            if ratio.dtype.kind not in "iuf" or ratio.shape not in ((), p.shape):
-                ratio = np.array(
-                    [self._one(*point) for point in zip(p.tolist(), q.tolist(), strict=True)]
-                )
-        ratio = np.broadcast_to(ratio.astype(np.float64), p.shape)
+            ratio = np.array([self._one(*point) for point in np.transpose([p, q]).tolist()])
         lowest = int(np.argmax(~(ratio >= 1 - ROUNDING)))
         value, where = ratio[lowest], f"at p={p[lowest]:.6g}, q={q[lowest]:.6g}"
         if not value >= 0:
