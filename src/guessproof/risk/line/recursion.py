@@ -204,8 +204,11 @@ class LineTables:
         def unreachable(gain: Array) -> Array:
             return np.exp(-np.asarray(self.margin(log_p - log_q + float(gain))))
 
-        start = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
-        close = CLOSE + min(EPS / start, 1.0)  # what a gain is off by, at least by rounding
+        reach = (
+            self.question.reach or 1.0
+        )  # 0 where infinite tails begin at the goal's only edge
+        start = min(max(self.epsilon * reach, EPS), MOST_SCALE)
+        close = CLOSE if start > EPS else 1.0  # of a gain that is lost in rounding
         gain = largest_epsilon(unreachable, np.asarray(1.0), start=start, relative=close)
         return log_p - log_q + float(gain) * math.exp(2 * close * self.bound)
 
