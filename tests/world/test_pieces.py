@@ -36,7 +36,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 def log_tilt(pieces: Pieces, k, ref: float = 0.0):
     """Bounds of ln ∫ e^{k(x−ref)} f over each piece; an array of k adds leading axes."""
     k = np.asarray(k, dtype=float)[..., None]
-    low, high = pieces.end_tilt(k)
+    low, high = (pieces.clip(bound, k) for bound in pieces.end_tilt(k))
     shift = k * (np.where(np.isfinite(pieces.left), pieces.left, pieces.right) - ref)
     return low + shift, high + shift
 

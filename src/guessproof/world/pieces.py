@@ -96,7 +96,7 @@ class Pieces:
         """Bounds of ln ∫ e^{k(x−end)} f over each piece, k broadcast against the pieces.
 
         `end` is the piece's left end, and of a tail its only finite one. The bounds are the model's integral
-        times e^{±τ}, so they hold for the part of any likelihood.
+        times e^{±τ}, so they hold for the part of any likelihood; those of `clip` only for this exponential.
         """
         k = floats(k)
         k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.left.shape))
@@ -113,6 +113,13 @@ class Pieces:
                     whole = self.log_mass[i] + beyond
                 low[..., i], high[..., i] = np.where(beyond == np.inf, np.inf, whole)
         return low, high
+
+    def clip(self, log_tilt: Array, k: Array) -> Array:
+        """A tilted integral lies between the mass times the least and the largest factor on the piece."""
+        rise = self.width * k
+        low, high = np.minimum(rise, 0.0), np.maximum(rise, 0.0)
+        clipped = np.clip(log_tilt, self.log_mass + low, self.log_mass + high)
+        return np.where(np.isfinite(self.right - self.left), clipped, log_tilt)
 
 
 def spread(variation: Array, osc: Array) -> Array:

@@ -34,7 +34,6 @@ UP, DOWN, PLAIN = (
     4,
 )  # rows of masses times e^{εψ}, e^{−εψ} and 1, from below; from above in the next row
 CLOSE = 1e-12  # relative width at which the search for a gain ends
-OUTWARDS = 1e-11  # relative: more than this search loses
 MOST_SCALE = 30.0  # of a gain, where the search for it begins
 EPS = float(np.finfo(float).eps)
 STRAIGHT = 1e-12  # of a tilt: below it a density is constant in floating point
@@ -96,14 +95,19 @@ class LineQuestion:
         return float(np.exp(self.pieces.log_mass) @ away)
 
 
-def tilted_masses(question: LineQuestion, epsilon: float) -> Array:
-    """ln of each piece's mass times e^{εψ}, e^{−εψ} and 1, in rows from below and from above."""
+def tilted_masses(question: LineQuestion, epsilon: float) -> tuple[Array, Array]:
+    """ln of masses times e^{εψ}, e^{−εψ} and 1, each from below and above: of any parts of pieces, of whole ones."""
     pieces, rate = question.pieces, epsilon * question.rate
     level, end = (epsilon * place for place in question.position)
-    up, down = (np.stack(pieces.end_tilt(k)) for k in (rate, -rate))
+    own: list[Array] = []
+    whole: list[Array] = []
+    for sign in (1.0, -1.0):
+        for tilted in pieces.end_tilt(sign * rate):
+            own.append(tilted + sign * level)
+            whole.append(pieces.clip(tilted, sign * rate) + sign * level)
     tau = spread(end - level, pieces.osc)
-    plain = pieces.log_mass - tau, pieces.log_mass + tau
-    return np.concatenate([up + level, down - level, plain])
+    own += [pieces.log_mass - tau, pieces.log_mass + tau]
+    return np.array(own), np.array([*whole, pieces.log_mass, pieces.log_mass])
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ class LineTables:
     def runs(self) -> list[LineRun]:
         """From the rightmost to the leftmost."""
         goal, (left, right) = self.question.goal, self.question.position
-        own = tilted_masses(self.question, self.epsilon)
+        own, whole = tilted_masses(self.question, self.epsilon)
         found: list[LineRun] = []
         for i, j in zip(*self.question.runs, strict=True):
             sign, side = (1 if goal[i] else -1), int(goal[i] == self.bound)
@@ -150,8 +154,8 @@ class LineTables:
                 int(i),
                 own[away + side, part] + stop,
                 own[ahead + side, part] - start,
-                np.logaddexp.accumulate(own[away + side, part][::-1] + stop)[::-1],
-                np.logaddexp.accumulate(own[ahead + side, part] - start),
+                np.logaddexp.accumulate(whole[away + side, part][::-1] + stop)[::-1],
+                np.logaddexp.accumulate(whole[ahead + side, part] - start),
             )
             found.append(run)
         return found[::-1]
@@ -200,9 +204,13 @@ class LineTables:
         def unreachable(gain: Array) -> Array:
             return np.exp(-np.asarray(self.margin(log_p - log_q + float(gain))))
 
-        start = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
-        gain = largest_epsilon(unreachable, np.asarray(1.0), start=start, relative=CLOSE)
-        return log_p - log_q + float(gain) * (1 + OUTWARDS * self.bound)
+        reach = (
+            self.question.reach or 1.0
+        )  # 0 where infinite tails begin at the goal's only edge
+        start = min(max(self.epsilon * reach, EPS), MOST_SCALE)
+        close = CLOSE if start > EPS else 1.0  # of a gain that is lost in rounding
+        gain = largest_epsilon(unreachable, np.asarray(1.0), start=start, relative=close)
+        return log_p - log_q + float(gain) * math.exp(2 * close * self.bound)
 
 
 def _log_subtract(a: float, b: float) -> float:

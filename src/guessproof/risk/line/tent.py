@@ -106,13 +106,13 @@ class Tilts:
     @cached_property
     def masses(self) -> tuple[Array, Array, Array, Array]:
         """Tilted masses (rows) of pieces, their tilts, and sums of them from both ends."""
-        own = tilted_masses(self.question, self.epsilon)
+        own, whole = tilted_masses(self.question, self.epsilon)
         pad, tilt = np.full((6, 1), -np.inf), np.repeat([1.0, -1.0, 0.0], 2)[:, None]
         pieces, (left, right) = self.question.pieces, self.level
         bend = pieces.slope * pieces.width + tilt * (right - left)
         forward, backward = (
             np.append(pad, np.logaddexp.accumulate(part, axis=1), axis=1)
-            for part in (own, own[:, ::-1])
+            for part in (whole, whole[:, ::-1])
         )
         own, bend = np.append(own, pad, axis=1), np.append(bend, np.zeros((6, 1)), axis=1)
         return own, bend, forward, backward[:, ::-1]
