@@ -1,9 +1,8 @@
 """Finite worlds: finitely many possible secrets, their prior, and a distance between any two.
 
-The largest odds of a goal under L_i <= e^{D_ij} L_j (D = epsilon·distance) are a linear program. Up to a few hundred
-points it is solved exactly in logarithms, whatever the distances; more points are each compared with near ones, by
-HiGHS (both in `linear`). The attack is a likelihood that keeps every constraint to the last bit, L_i <- min_j e^{D_ij}
-L_j; the bound is recomputed from the program's prices.
+The largest odds of a goal under L_i <= e^{D_ij} L_j (D = epsilon·distance) are a linear program. Few points are solved
+exactly in logarithms, whatever the distances; more by HiGHS (both in `linear`). The attack is a likelihood that keeps
+every constraint to the last bit, L_i <- min_j e^{D_ij} L_j; the bound is recomputed from the program's prices.
 """
 
 from __future__ import annotations
@@ -31,7 +30,10 @@ from guessproof.world.line import log_sum
 if TYPE_CHECKING:
     from guessproof.risk.prior_error.answer import MisspecifiedPrior
 
-EXACT_UP_TO = 400  # classes, solved in a few seconds at most
+FEW = 100  # classes up to which trees are faster than a solver
+TREES = 400  # classes up to which trees are tried where a program leaves digits open
+ALL_PAIRS = 1000  # classes up to which every constraint that follows from no other is kept
+OPEN = 1e-8  # relative width of a bracket that a program should have closed
 NEIGHBOURS = 20  # nearest classes that each of more is compared with; leaving pairs out only loosens the bound
 EPS = 1e-15  # rounding of a gain
 
@@ -141,22 +143,25 @@ class GoalClasses:
         # The gain of an attacker who learns the class itself, and what the distances allow.
         told, width = float(np.max(log_in - log_out)), float(np.max(distance, initial=0.0))
         most = min(told * (1 + EPS) + EPS, width)
-        likelihood, bound = np.zeros(size), width
+        likelihood, bound = -np.min(distance[inside > 0], axis=0, initial=width), most
+        attack = _gain_at(inside, outside, likelihood)[0]
         if size == 2:
             # The odds are monotone in the ratio of both likelihoods: the class that holds less of the goal is unlikely.
             low = int(inside[0] > outside[0])
             likelihood[low] = -distance[1 - low, low]
             bound = _gain_at(inside, outside, likelihood)[1]
-        elif size <= EXACT_UP_TO:
+        elif size > FEW and attack < most * (1 - OPEN):
+            pairs = needed_pairs(distance) if size <= ALL_PAIRS else near_pairs(distance)
+            found = best_odds(inside, outside, pairs)
+            likelihood, bound = np.min(distance + found.log_m, axis=1), min(found.bound, most)
+        attack = _gain_at(inside, outside, likelihood)[0]
+        if 2 < size <= TREES and not bound - attack <= OPEN * bound:
             # A class that is partly correct is a point on either side.
             goals, rests = np.flatnonzero(inside > 0), np.flatnonzero(outside > 0)
             between = distance[np.ix_(goals, rests)]
             bound, heights = largest_gain(log_in[goals], log_out[rests], between)
             likelihood = np.min(distance[:, rests] + heights, axis=1)
-        else:
-            found = best_odds(inside, outside, near_pairs(distance))
-            likelihood, bound = np.min(distance + found.log_m, axis=1), min(found.bound, width)
-        attack = _gain_at(inside, outside, likelihood)[0]
+            attack = _gain_at(inside, outside, likelihood)[0]
         bound = max(min(bound, most), 0.0)
         return max(min(attack, bound), 0.0), bound, likelihood
 
@@ -235,6 +240,20 @@ def shortest_paths(distance: Array) -> Array:
     for k in range(len(distance)):
         np.minimum(distance, distance[:, k, None] + distance[None, k, :], out=distance)
     return distance
+
+
+def needed_pairs(distance: Array) -> Couplings:
+    """The pairs that no third point lies between: the others follow from them."""
+    n = len(distance)
+    needed = ~np.eye(n, dtype=bool) & np.isfinite(distance)
+    for k in range(n):
+        through = distance[:, k, None] + distance[None, k, :] <= distance * (1 + 1e-13)
+        through[k, :] = through[:, k] = False
+        # Points at distance 0 from each other must not all stand in for one another.
+        through &= (distance[:, k, None] > 0) & (distance[None, k, :] > 0)
+        needed &= ~through
+    rows, cols = np.nonzero(needed)
+    return Couplings(rows, cols, distance[rows, cols])
 
 
 def near_pairs(distance: Array) -> Couplings:
