@@ -59,6 +59,7 @@ class GridAxis:
     mass: Array
     centre: Any  # a value in each cell
     diameter: Array
+    radius: Array  # the largest distance from the centre
     table: Array  # the largest distances between values of two cells, where they have no form
 
     @property
@@ -224,13 +225,12 @@ def line_axis(attribute: Attribute, cuts: Array) -> GridAxis:
         table = metric.spread((low[:, None], high[:, None]), (low, high))
         table = np.where(np.isnan(table), np.inf, table)
         inner = np.diagonal(table)
-        return GridAxis(attribute, low, high, mass, centre, inner, table)
+        return GridAxis(attribute, low, high, mass, centre, inner, inner, table)
     size = right - left
-    diameter = np.asarray(
-        np.minimum(size, form.cap) + form.step * (low < high), dtype=np.float64
-    )
+    step = form.step * (low < high)
+    diameter, radius = np.minimum(np.stack([size, size / 2]), form.cap) + step
     cells = np.empty((0, 0)), pieces, form, starts, left, right, shares
-    return LineAxis(attribute, low, high, mass, centre, diameter, *cells)
+    return LineAxis(attribute, low, high, mass, centre, diameter, radius, *cells)
 
 
 def _shares(prior: LinePrior | Finite, low: Array, high: Array) -> Array:
@@ -254,4 +254,4 @@ def label_axis(attribute: Attribute) -> GridAxis:
     labels, at = axis_labels(prior), places(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
     none = np.zeros(len(labels))
-    return GridAxis(attribute, at, at, prior.mass, labels, none, table)
+    return GridAxis(attribute, at, at, prior.mass, labels, none, none, table)

@@ -57,9 +57,8 @@ ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
 
 PAD_SHARE = 1e-11  # rounding of the sum of a cell's parts
-FEW = 800  # cells for which a program of every edge is no slower
 CELLS = 600  # about: beside a box
-CELLS_OF_THREE = 2500  # the same for three numbers
+CELLS_OF_THREE = 4200  # the same for three numbers
 CELLS_CURVED = 1300  # the same where the goal cuts cells
 TAIL_OF_THREE = 4e-2  # the same of three numbers, of which more cells near the goal matter more
 GROWTH = 0.1  # by which a cell is longer for each unit of distance from the goal
@@ -243,15 +242,13 @@ def cell_bound(
     finer: float = 1,
 ) -> CellBound:
     """Return the odds of a goal that no likelihood of rate epsilon exceeds, by `finer` times the usual cells."""
-    grid, parts = cell_shares(question, goal, finer)
+    grid, ((_, right), (wrong, _)) = cell_shares(question, goal, finer)
     w = epsilon * grid.diameter
-    inside = grid.mass * _most_inside(parts[0][1], w)
-    outside = grid.mass - inside
-    if len(parts) > 1:  # what is surely wrong has the least weight that the rest leaves it
-        wrong = 1 - _most_inside(1 - parts[1][0], w)
-        outside = np.minimum(grid.mass * wrong, outside)
+    inside = grid.mass * _most_inside(right, w)
+    # What is surely wrong has the least weight that the rest leaves it.
+    outside = np.minimum(grid.mass - inside, grid.mass * (1 - _most_inside(1 - wrong, w)))
     edges = couplings(grid, epsilon)
-    found = best_odds(inside, outside, edges, exact=grid.mass.size <= FEW)
+    found = best_odds(inside, outside, edges)
     if np.isinf(found.bound):
         found = best_odds(inside, outside, edges, exact=True)
     return CellBound(grid, found, inside + outside)
@@ -266,16 +263,15 @@ def cell_attack(found: CellBound, goal: Goal, epsilon: float) -> float:
     while lines and grid.mass.size * (2 * parts) ** lines <= BOXES:
         parts *= 2
     boxes = CellGrid(tuple(_divided(axis, parts) for axis in grid.axes), frame)
-    shares = [shares_of(boxes, kind) for kind in kinds(goal)]
-    right = shares[0][0]
-    wrong = shares[1][1] if len(shares) > 1 else 1 - right
+    (right, _), (_, wrong) = (shares_of(boxes, kind) for kind in kinds(goal))
     log_l = _extended(found, boxes, epsilon)
-    spans = [np.where(np.isfinite(span), span, 0.0) for span in boxes.along("diameter")]
-    reach = epsilon * frame.reach(spans) / 2
-    log_l -= np.max(log_l)
+    spans = [np.where(np.isfinite(span), span, 0.0) for span in boxes.along("radius")]
+    reach, log_l = epsilon * frame.reach(spans), log_l - np.max(log_l)
+    known = np.isfinite(boxes.diameter) | (not frame.tilts)
+    least, most = log_l - reach, np.where(known, np.minimum(log_l + reach, 0.0), 0.0)
     with quiet():
-        inside = boxes.mass * right @ np.exp(log_l - reach)
-        outside = boxes.mass * wrong @ np.exp(log_l + reach)
+        inside = boxes.mass * right * known @ np.exp(least)
+        outside = boxes.mass * wrong @ np.exp(most)
         return float(np.log(inside) - np.log(outside))
 
 
