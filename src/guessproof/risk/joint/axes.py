@@ -31,22 +31,15 @@ from guessproof.world.pieces import Pieces, pieces_of
 
 Index = NDArray[np.int64]
 Edges = tuple[Index, Index, Array]  # M[first] <= e^third M[second]
+AxisStep = tuple[
+    Index, Index, Array, Array
+]  # cells, those they are coupled with, least and most of the displacement
 
 SUBCELLS = 256  # parts of a cell at which its distribution is known: couplings are off by 1/256 of a cell at most
 LABELS = 30  # values of a finite attribute up to which each is a cell of its own
 INNER = 3  # least number of cells between two edges of the goal
 FINE = 2000  # points of an axis between which its length is summed
 PAD = 1e-12  # relative rounding of cumulative masses
-
-
-@dataclass(frozen=True, eq=False)
-class AxisStep:
-    """Couplings of cells `source` with cells `target`: least and most of the displacement."""
-
-    source: Index
-    target: Index
-    least: Array
-    most: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +78,7 @@ class GridAxis:
     def steps(self, offsets: Sequence[int]) -> list[AxisStep]:
         """Couplings of single cells for steps of several attributes at once."""
         rows, cols, far = self.neighbours(1.0)
-        return [AxisStep(rows, cols, far, far)]
+        return [(rows, cols, far, far)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +139,7 @@ class LineAxis(GridAxis):
             gap + np.max(high[second, 1:] - low[first, :-1], axis=1),
         ]
         least, most = np.clip(bounds, 0.0, self.form.cap) + self.form.step
-        return [AxisStep(first, second, least, most), AxisStep(second, first, -most, -least)]
+        return [(first, second, least, most), (second, first, -most, -least)]
 
     @cached_property
     def _quantiles(self) -> tuple[Array, Array]:

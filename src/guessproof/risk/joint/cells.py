@@ -43,16 +43,8 @@ from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Together
 
-STEPS = 1, 2  # cells that a step of several attributes passes
-BESIDE_LABELS = (
-    1,
-    2,
-    3,
-    5,
-    8,
-    13,
-    21,
-)  # the same beside a change of label, which a longer way on the line costs nothing
+# Cells that a step of several attributes passes, for one line beside labels (which a longer way on it costs nothing) or two.
+STEPS = {1: (1, 2, 3, 5, 8, 13, 21), 2: (1, 2)}
 ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
 
@@ -162,7 +154,7 @@ def couplings(grid: CellGrid, epsilon: float) -> Couplings:
         rows, cols, cost = axis.neighbours(epsilon)
         add({i: (rows, cols)}, _along(cost, i, len(grid.axes)))
     for steps in _joint_steps(grid):
-        moves = {i: (step.source, step.target) for i, step in steps.items()}
+        moves = {i: step[:2] for i, step in steps.items()}
         add(moves, _cost(grid, steps, epsilon))
     return Couplings(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
@@ -177,13 +169,10 @@ def _joint_steps(grid: CellGrid) -> list[dict[int, AxisStep]]:
     if grid.frame.question.norm == "l1" and not grid.frame.tilts:
         return []
     lines = sum(isinstance(axis, LineAxis) for axis in grid.axes)
-    offsets = STEPS[:1] if lines > 2 else STEPS
-    if lines == 1:
-        offsets = BESIDE_LABELS
-    choices = product(*([None, *axis.steps(offsets)] for axis in grid.axes))
+    choices = product(*([None, *axis.steps(STEPS.get(lines, (1,)))] for axis in grid.axes))
     steps = [{i: step for i, step in enumerate(choice) if step} for choice in choices]
     return [
-        some for some in steps if len(some) > 1 and all(s.source.size for s in some.values())
+        some for some in steps if len(some) > 1 and all(step[0].size for step in some.values())
     ]
 
 
@@ -192,7 +181,7 @@ def _cost(grid: CellGrid, steps: dict[int, AxisStep], epsilon: float) -> Array:
     size = len(grid.axes)
     ranges: list[Any] = [(0.0,)] * size  # where an attribute stays
     for i, step in steps.items():
-        ranges[i] = [_along(end, i, size) for end in (step.least, step.most)]
+        ranges[i] = [_along(end, i, size) for end in step[2:]]
     corners = [grid.frame.distance(corner) for corner in product(*ranges)]
     return epsilon * reduce(np.maximum, corners)
 
