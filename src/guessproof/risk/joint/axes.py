@@ -31,22 +31,15 @@ from guessproof.world.pieces import Pieces, pieces_of
 
 Index = NDArray[np.int64]
 Edges = tuple[Index, Index, Array]  # M[first] <= e^third M[second]
+AxisStep = tuple[
+    Index, Index, Array, Array
+]  # cells, those they are coupled with, least and most of the displacement
 
 SUBCELLS = 256  # parts of a cell at which its distribution is known: couplings are off by 1/256 of a cell at most
 LABELS = 30  # values of a finite attribute up to which each is a cell of its own
 INNER = 3  # least number of cells between two edges of the goal
 FINE = 2000  # points of an axis between which its length is summed
 PAD = 1e-12  # relative rounding of cumulative masses
-
-
-@dataclass(frozen=True, eq=False)
-class AxisStep:
-    """Couplings of cells `source` with cells `target`: least and most of the displacement."""
-
-    source: Index
-    target: Index
-    least: Array
-    most: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +52,7 @@ class GridAxis:
     mass: Array
     centre: Any  # a value in each cell
     diameter: Array
+    radius: Array  # the largest distance from the centre
     table: Array  # the largest distances between values of two cells, where they have no form
 
     @property
@@ -84,7 +78,7 @@ class GridAxis:
     def steps(self, offsets: Sequence[int]) -> list[AxisStep]:
         """Couplings of single cells for steps of several attributes at once."""
         rows, cols, far = self.neighbours(1.0)
-        return [AxisStep(rows, cols, far, far)]
+        return [(rows, cols, far, far)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +139,7 @@ class LineAxis(GridAxis):
             gap + np.max(high[second, 1:] - low[first, :-1], axis=1),
         ]
         least, most = np.clip(bounds, 0.0, self.form.cap) + self.form.step
-        return [AxisStep(first, second, least, most), AxisStep(second, first, -most, -least)]
+        return [(first, second, least, most), (second, first, -most, -least)]
 
     @cached_property
     def _quantiles(self) -> tuple[Array, Array]:
@@ -224,13 +218,12 @@ def line_axis(attribute: Attribute, cuts: Array) -> GridAxis:
         table = metric.spread((low[:, None], high[:, None]), (low, high))
         table = np.where(np.isnan(table), np.inf, table)
         inner = np.diagonal(table)
-        return GridAxis(attribute, low, high, mass, centre, inner, table)
+        return GridAxis(attribute, low, high, mass, centre, inner, inner, table)
     size = right - left
-    diameter = np.asarray(
-        np.minimum(size, form.cap) + form.step * (low < high), dtype=np.float64
-    )
+    step = form.step * (low < high)
+    diameter, radius = np.minimum(np.stack([size, size / 2]), form.cap) + step
     cells = np.empty((0, 0)), pieces, form, starts, left, right, shares
-    return LineAxis(attribute, low, high, mass, centre, diameter, *cells)
+    return LineAxis(attribute, low, high, mass, centre, diameter, radius, *cells)
 
 
 def _shares(prior: LinePrior | Finite, low: Array, high: Array) -> Array:
@@ -254,4 +247,4 @@ def label_axis(attribute: Attribute) -> GridAxis:
     labels, at = axis_labels(prior), places(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
     none = np.zeros(len(labels))
-    return GridAxis(attribute, at, at, prior.mass, labels, none, table)
+    return GridAxis(attribute, at, at, prior.mass, labels, none, none, table)

@@ -43,22 +43,14 @@ from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Together
 
-STEPS = 1, 2  # cells that a step of several attributes passes
-BESIDE_LABELS = (
-    1,
-    2,
-    3,
-    5,
-    8,
-    13,
-    21,
-)  # the same beside a change of label, which a longer way on the line costs nothing
+# Cells that a step of several attributes passes, for one line beside labels (which a longer way on it costs nothing) or two.
+STEPS = {1: (1, 2, 3, 5, 8, 13, 21), 2: (1, 2)}
 ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
 
 PAD_SHARE = 1e-11  # rounding of the sum of a cell's parts
 CELLS = 600  # about: beside a box
-CELLS_OF_THREE = 2500  # the same for three numbers
+CELLS_OF_THREE = 4200  # the same for three numbers
 CELLS_CURVED = 1300  # the same where the goal cuts cells
 TAIL_OF_THREE = 4e-2  # the same of three numbers, of which more cells near the goal matter more
 GROWTH = 0.1  # by which a cell is longer for each unit of distance from the goal
@@ -162,7 +154,7 @@ def couplings(grid: CellGrid, epsilon: float) -> Couplings:
         rows, cols, cost = axis.neighbours(epsilon)
         add({i: (rows, cols)}, _along(cost, i, len(grid.axes)))
     for steps in _joint_steps(grid):
-        moves = {i: (step.source, step.target) for i, step in steps.items()}
+        moves = {i: step[:2] for i, step in steps.items()}
         add(moves, _cost(grid, steps, epsilon))
     return Couplings(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
@@ -177,13 +169,10 @@ def _joint_steps(grid: CellGrid) -> list[dict[int, AxisStep]]:
     if grid.frame.question.norm == "l1" and not grid.frame.tilts:
         return []
     lines = sum(isinstance(axis, LineAxis) for axis in grid.axes)
-    offsets = STEPS[:1] if lines > 2 else STEPS
-    if lines == 1:
-        offsets = BESIDE_LABELS
-    choices = product(*([None, *axis.steps(offsets)] for axis in grid.axes))
+    choices = product(*([None, *axis.steps(STEPS.get(lines, (1,)))] for axis in grid.axes))
     steps = [{i: step for i, step in enumerate(choice) if step} for choice in choices]
     return [
-        some for some in steps if len(some) > 1 and all(s.source.size for s in some.values())
+        some for some in steps if len(some) > 1 and all(step[0].size for step in some.values())
     ]
 
 
@@ -192,7 +181,7 @@ def _cost(grid: CellGrid, steps: dict[int, AxisStep], epsilon: float) -> Array:
     size = len(grid.axes)
     ranges: list[Any] = [(0.0,)] * size  # where an attribute stays
     for i, step in steps.items():
-        ranges[i] = [_along(end, i, size) for end in (step.least, step.most)]
+        ranges[i] = [_along(end, i, size) for end in step[2:]]
     corners = [grid.frame.distance(corner) for corner in product(*ranges)]
     return epsilon * reduce(np.maximum, corners)
 
@@ -242,13 +231,11 @@ def cell_bound(
     finer: float = 1,
 ) -> CellBound:
     """Return the odds of a goal that no likelihood of rate epsilon exceeds, by `finer` times the usual cells."""
-    grid, parts = cell_shares(question, goal, finer)
+    grid, ((_, right), (wrong, _)) = cell_shares(question, goal, finer)
     w = epsilon * grid.diameter
-    inside = grid.mass * _most_inside(parts[0][1], w)
-    outside = grid.mass - inside
-    if len(parts) > 1:  # what is surely wrong has the least weight that the rest leaves it
-        wrong = 1 - _most_inside(1 - parts[1][0], w)
-        outside = np.minimum(grid.mass * wrong, outside)
+    inside = grid.mass * _most_inside(right, w)
+    # What is surely wrong has the least weight that the rest leaves it.
+    outside = np.minimum(grid.mass - inside, grid.mass * (1 - _most_inside(1 - wrong, w)))
     found = best_odds(inside, outside, couplings(grid, epsilon))
     return CellBound(grid, found, inside + outside)
 
@@ -262,16 +249,15 @@ def cell_attack(found: CellBound, goal: Goal, epsilon: float) -> float:
     while lines and grid.mass.size * (2 * parts) ** lines <= BOXES:
         parts *= 2
     boxes = CellGrid(tuple(_divided(axis, parts) for axis in grid.axes), frame)
-    shares = [shares_of(boxes, kind) for kind in kinds(goal)]
-    right = shares[0][0]
-    wrong = shares[1][1] if len(shares) > 1 else 1 - right
+    (right, _), (_, wrong) = (shares_of(boxes, kind) for kind in kinds(goal))
     log_l = _extended(found, boxes, epsilon)
-    spans = [np.where(np.isfinite(span), span, 0.0) for span in boxes.along("diameter")]
-    reach = epsilon * frame.reach(spans) / 2
-    log_l -= np.max(log_l)
+    spans = [np.where(np.isfinite(span), span, 0.0) for span in boxes.along("radius")]
+    reach, log_l = epsilon * frame.reach(spans), log_l - np.max(log_l)
+    known = np.isfinite(boxes.diameter) | (not frame.tilts)
+    least, most = log_l - reach, np.where(known, np.minimum(log_l + reach, 0.0), 0.0)
     with quiet():
-        inside = boxes.mass * right @ np.exp(log_l - reach)
-        outside = boxes.mass * wrong @ np.exp(log_l + reach)
+        inside = boxes.mass * right * known @ np.exp(least)
+        outside = boxes.mass * wrong @ np.exp(most)
         return float(np.log(inside) - np.log(outside))
 
 

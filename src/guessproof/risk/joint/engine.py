@@ -32,7 +32,6 @@ from guessproof.risk.joint.formula import (
     joined,
     normal,
     product_shift,
-    widened,
 )
 from guessproof.risk.joint.joint_attack import JointAttack, Pair, Part, frame_of, shared_joints
 from guessproof.risk.joint.one_number import OneNumber, one_number
@@ -53,6 +52,7 @@ SEARCHED = (
     5e-4  # relative error of a search for epsilon: a bound by cells takes a tenth of a second
 )
 ROUNDING = 1e-12
+NOISE = 1e-13  # relative error of a gain composed of a few others
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,8 @@ class JointBounds:
                 reached += [cell_attack(found, goal, epsilon) - odds] if attack else []
             elif isinstance(tree, Gate) and len(tree.parts) > 2:
                 bound.append(self._of_groups(tree, epsilon))
-        return widened(*agreed(max(reached), min(bound)), epsilon)
+        low, high = agreed(max(reached), min(bound))
+        return low * (1 - NOISE), high * (1 + NOISE)
 
     def _of_groups(self, tree: Gate, epsilon: float) -> float:
         """The product rule over pairs of parts, each pair bounded as a whole."""

@@ -27,7 +27,6 @@ from guessproof.world.formulas import within
 from guessproof.world.goals import And, Goal, Near, Not, Or
 
 _NEARLY = 0.5  # of the rest that is gone
-NOISE = 1e-13, 8e-15  # of a gain composed of a few others: error per gain below 1, and relative
 
 
 @dataclass(frozen=True)
@@ -204,11 +203,3 @@ def joined(kind: str, parts: Sequence[BeliefShift]) -> BeliefShift:
     if kind == "and":
         return all_of(parts)
     return all_of([part.flipped() for part in parts]).flipped()
-
-
-def widened(attack: float, bound: float, k: float) -> tuple[float, float]:
-    """Return both with room for rounding, outward from the truth."""
-    both = np.array([attack, bound])
-    size = np.where(np.isfinite(both), np.abs(both), 0.0)
-    noise = np.copysign(NOISE[0] * np.minimum(size, 1.0) + NOISE[1] * size, k)
-    return float(attack - noise[0]), float(bound + noise[1])
