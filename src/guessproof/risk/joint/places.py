@@ -49,7 +49,7 @@ Box = tuple[
 CELLS = 25  # of an interval, in which a density is bounded
 COARSE = 0.3  # times the usual number of cells at a corner: a few percent looser, in a third of the time
 CLOSE = 0.08  # relative width within which the worst place is looked for
-CLOSE_ROUND = 0.02  # the same on a half-line, where few places are asked
+CLOSE_ROUND = 0.004  # the same on a half-line, where few places are asked
 BENT = (
     0.4  # share of a box's bound that may come from its size before its corners are looked at
 )

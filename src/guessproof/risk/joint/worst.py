@@ -44,7 +44,7 @@ from guessproof.world.goals import And, Conditional, Goal, Near, Norm, Not, With
 
 MOST = 2000  # true combinations that are tried
 MOST_BOXES = 500_000  # of all attributes together; each alone is cut into 2,000 at most
-NEAR = 0.3  # relative error of an ε for the worst place, each of which takes seconds
+NEAR = 0.02  # relative error of an ε for the worst place, each of which takes seconds
 SEARCHED = 1e-3  # relative error of a search for ε
 LEAST = 1e-9  # times a typical ε: of 0 boxes with infinite ends know nothing
 ROUNDING = 1 + 1e-12
