@@ -270,5 +270,5 @@ def largest_epsilon(
         raise NotCertifiedError(
             "the search for the largest epsilon did not end; please report the question"
         )
-    epsilon = np.where((limit < np.inf) & (high < LAST), epsilon, np.inf)
+    epsilon = np.where((limit == np.inf) | (high == LAST), np.inf, epsilon)
     return np.where(limit > 0, epsilon, 0.0)
