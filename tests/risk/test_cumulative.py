@@ -50,7 +50,7 @@ def test_any_goal_about_one_attribute(goal) -> None:  # type: ignore[no-untyped-
 
 def test_a_scale_beside_guarantees_is_refused_as_beside_a_metric() -> None:
     attack = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(0, 1), scale=2.0), 0.5), at={"x": 0.2})
-    with pytest.raises(errors.ParameterError, match="scale"):
+    with pytest.raises(errors.MetricError, match="scale"):
         gp.cumulative_advantage(attack, [0.3 * gp.Absolute()])
     plain = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(0, 1)), 0.5), at={"x": 0.2})
     found = gp.cumulative_advantage(plain, [0.3 * gp.Absolute(scale=2.0)])[0]

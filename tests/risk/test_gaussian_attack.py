@@ -12,9 +12,10 @@ import pytest
 from scipy.special import ndtr
 
 import guessproof as gp
-from guessproof.errors import GoalError, InfeasibleError, NotCertifiedError, ParameterError
+from guessproof.errors import GoalError, InfeasibleError, MetricError, NotCertifiedError, ParameterError
 from guessproof.risk import GaussianReading
 from guessproof.world.distances import LineForm
+from guessproof.world.goals import Inside
 
 TIME = gp.Attribute("time", prior=gp.normal(20, 6.28))
 CLAMPED = gp.Attribute("time", prior=gp.normal(20, 6.28), bounds=(0, 120), metric=gp.Clamped(0, 120))
@@ -131,7 +132,7 @@ def test_labels_are_judged_as_the_numbers_that_they_add() -> None:
     assert float(found.bound) == pytest.approx(often, abs=3e-3)
     assert float(attack.advantage(sigma=sigma).bound) == pytest.approx(1 - share, abs=1e-6)  # some answer tells all
     named = gp.Attribute("vote", prior=gp.categorical({"yes": share, "no": 1 - share}))
-    with pytest.raises(GoalError, match="such as 0 and 1"):
+    with pytest.raises(MetricError, match="such as 0 and 1"):
         gp.GaussianAttack(gp.exactly(named), at={"vote": "yes"})
 
 
@@ -167,7 +168,7 @@ def test_what_cannot_be_promised_is_refused_with_the_reason() -> None:
     with pytest.raises(ParameterError, match="whole prior"):
         gp.GaussianAttack(gp.within(gp.Attribute("x", prior=gp.unknown(0, 1)), 0.1))
     other = gp.Attribute("age", prior=gp.normal(40, 9))
-    with pytest.raises(GoalError, match="several"):
+    with pytest.raises(GoalError, match="one attribute at a time"):
         gp.GaussianAttack(gp.within(TIME, 2) & gp.within(other, 2))
     for wrong in (-0.1, 1.0, math.nan):
         with pytest.raises(ParameterError, match="failure"):
@@ -182,6 +183,18 @@ def test_the_least_noise_is_found_for_every_prior(prior: Any) -> None:
     sigma = stated.sigma(advantage=0.1, failure=1e-3)
     assert 0.098 < float(stated.advantage(sigma=sigma, failure=1e-3).bound) <= 0.1
     assert gp.GaussianAttack(gp.within(attribute, 2)).sigma(advantage=0.1, failure=1e-3) >= 0.99 * sigma
+
+
+@pytest.mark.parametrize("prior", [gp.normal(0, 1), gp.empirical([-1, 0, 0, 1, 5, 9])], ids=lambda p: p.name)
+def test_a_goal_may_be_a_half_line(prior: Any) -> None:
+    """The same goal with an end that nothing lies beyond; an infinite end once emptied the goal."""
+    attribute = gp.Attribute("x", prior=prior)
+    half, whole = (Inside(attribute, ((0.5, high),)) for high in (math.inf, 40.0))
+    for goal in (half, whole):
+        attack = gp.GaussianAttack(goal, at={"x": 1.0})
+        assert 0.05 < attack.prior < float(attack.posterior(sigma=3, failure=0.01).attack)
+    found, other = (gp.GaussianAttack(g, at={"x": 1.0}).posterior(sigma=3, failure=0.01) for g in (half, whole))
+    assert float(found.bound) == pytest.approx(float(other.bound), rel=2e-3)
 
 
 def test_limits_that_nothing_breaks_and_limits_that_nothing_keeps() -> None:

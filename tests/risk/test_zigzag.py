@@ -23,7 +23,7 @@ def test_a_hairline_gap_changes_nothing(prior: str, epsilon: float, side: str) -
     for cuts in ([0.1], [-0.2, 0.9], [0.1, 0.2, 1.4]):
         ends = [-0.5, *[e for c in cuts for e in (c, c + 1e-9)], 1.5]
         pieces = list(zip(ends[::2], ends[1::2], strict=True))
-        assert gains(prior, *pieces, epsilon=epsilon, side=side) == pytest.approx(whole, rel=1e-7)
+        assert gains(prior, *pieces, epsilon=epsilon, side=side) == pytest.approx(whole, rel=1e-6)
 
 
 @pytest.mark.parametrize("prior", PRIORS)

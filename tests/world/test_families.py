@@ -100,6 +100,11 @@ def test_a_family_of_scipy_answers_as_ours() -> None:
     assert theirs == pytest.approx(ours, rel=1e-6)
 
 
+def test_a_discrete_distribution_of_too_many_values_is_refused() -> None:
+    with pytest.raises(PriorError, match="too many values"):
+        gp.from_scipy(stats.randint(0, 10**8))
+
+
 PLAN = """
 [data]
 name = "canteen"

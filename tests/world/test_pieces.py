@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import guessproof as gp
-from guessproof.world.pieces import Pieces, pieces_of, spread
+from guessproof.world.pieces import Pieces, _at_knots, pieces_of, spread
 
 PRIORS = {
     "normal": gp.normal(2000, 235.7),
@@ -88,7 +88,7 @@ def test_bounds_are_narrow_and_shrink_with_the_rate() -> None:
             signs = np.where(pieces.right <= middle, 1.0, -1.0)
             low, high = log_tilt(pieces.cut([middle]), np.array([rate, -rate]) / scale, middle)
             low, high = (np.where(signs > 0, *v[:, : signs.size]) for v in (low, high))
-            assert np.sum(np.exp(high) - np.exp(low)) <= (5e-3 if prior == PRIORS["student, no mean"] else 5e-4) * rate
+            assert np.sum(np.exp(high) - np.exp(low)) <= (2e-2 if prior == PRIORS["student, no mean"] else 1e-3) * rate
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,16 @@ def test_cutting_and_splitting_keep_the_mass() -> None:
 def test_a_mixture_is_proven_where_its_parts_are() -> None:
     assert pieces_of(PRIORS["mixture"]).proven
     assert not pieces_of(gp.mixture((0.5, PRIORS["weibull"]), (0.5, gp.normal(0, 1)))).proven
+
+
+def test_wide_pieces_of_a_mixture_keep_their_bounds() -> None:
+    """The chord of a log-sum of chords lies above it, by what counts as oscillation."""
+    prior = gp.mixture((0.5, gp.exponential(0.1)), (0.5, gp.exponential(9)))
+    wide = _at_knots(prior, np.array([0.0, 2.0, np.inf]))
+    x = np.linspace(0, 2, 2001)
+    model = wide.log_mass[0] + wide.slope[0] * x
+    model -= np.log(np.trapezoid(np.exp(wide.slope[0] * x), x))
+    assert np.ptp(prior.log_density(x) - model) <= wide.osc[0]
 
 
 def test_the_lemma_is_attained_by_two_values() -> None:

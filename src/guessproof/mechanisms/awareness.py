@@ -131,7 +131,7 @@ class Awareness:
     def _line(self) -> View:
         goal = float(self.goal[0]), float(self.goal[1])
         scaled: Callable[[Any], Any] = lambda x: np.asarray(self.response(x)) / self.mechanism.scale  # noqa: E731
-        cells = cells_of(self.prior, scaled, goal, goal, self.response.cuts, CELLS)
+        cells = cells_of(self.prior, scaled, goal, self.response.cuts, CELLS)
         first, past = cells.positions(np.array(goal[:1]), np.array(goal[1:]))
         return View(self._law, cells, first, past, cells.likely[1], cells.likely[1])
 

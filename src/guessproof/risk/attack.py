@@ -11,12 +11,18 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError, UnknownAttributeError
-from guessproof.risk.bracket import Bracket, Progress, checked_effort, joined
+from guessproof.risk.bracket import (
+    Bracket,
+    Progress,
+    checked_effort,
+    joined,
+    without_time_limit,
+)
 from guessproof.risk.certificates import certificate_of
 from guessproof.risk.combinations import true_values_of
-from guessproof.risk.joint.answer import JointAnswers
+from guessproof.risk.joint.engine import JointAnswers
 from guessproof.risk.joint.formula import alternatives
-from guessproof.risk.joint.frame import leaves
+from guessproof.risk.joint.joint_attack import leaves
 from guessproof.risk.joint.unknown import UnknownSeveral
 from guessproof.risk.limits import (
     Belief,
@@ -40,14 +46,25 @@ from guessproof.risk.prior_error.odds import (
 from guessproof.risk.prior_free import PriorFree
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_truth import WorstTruth, worst_truth
-from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
-from guessproof.world.checks import in_days
-from guessproof.world.distances import Metric, Sum
-from guessproof.world.finite import Finite
-from guessproof.world.formulas import formula_of, known_formula
-from guessproof.world.goals import Given, Goal, Norm, check_norm
-from guessproof.world.line import LinePrior
-from guessproof.world.priors import PartlyKnown, Unknown
+from guessproof.world import (
+    Arithmetic,
+    Attribute,
+    Finite,
+    Given,
+    Goal,
+    LinePrior,
+    Metric,
+    Norm,
+    PartlyKnown,
+    Sum,
+    Unknown,
+    check_norm,
+    conditioned,
+    formula_of,
+    in_days,
+    joint_of,
+    known_formula,
+)
 
 Answers = Belief | JointAnswers | WorstTruth | PriorFree | UnknownSeveral | MisspecifiedPrior
 
@@ -218,6 +235,7 @@ class Attack:
         value = np.exp(answers.log_p)
         return float(value) if value.ndim == 0 else value
 
+    @without_time_limit
     def posterior(
         self,
         epsilon: Any,
@@ -238,6 +256,7 @@ class Attack:
             vars(found).update(_certify=find)
         return found
 
+    @without_time_limit
     def advantage(
         self,
         epsilon: Any,
@@ -250,6 +269,7 @@ class Attack:
         at, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
         return joined([one._moved.advantage(at, both, effort) for one in self._each])
 
+    @without_time_limit
     def epsilon(
         self,
         *,
@@ -288,26 +308,26 @@ class Attack:
         checked_limits(advantage, posterior)
         if checked_epsilon(epsilon).ndim:
             raise ParameterError("epsilon", epsilon, "is not one number", "ask one at a time")
-        if self.alternatives:
-            limits: Any = {"advantage": advantage, "posterior": posterior, "both": both}
-            return min(
-                one.largest_prior_factor(epsilon=epsilon, **limits) for one in self.alternatives
-            )
-        found, prior = [math.inf], self.attribute.prior
+        found = [math.inf]
         if posterior is not None:
             belief = float(self._declared.posterior(epsilon).bound)
             found.append(factor_between(belief, posterior))
         if advantage is not None:
-            # Under every prior on the range; of a partly known one nothing else can be said.
-            factor, proven = math.inf if isinstance(prior, Unknown) else 1.0, False
-            if not lacks_prior(prior):
-                factor = self._misspecified.largest_factor(epsilon, advantage, both)
-                proven = factor > 1  # then it is for the declared prior as well
-            if not proven:
-                rise = np.max(self._declared.advantage(epsilon, both).bound)
-                factor = factor if rise <= advantage else 0.0
-            found.append(factor)
+            found += [one._largest_factor(epsilon, advantage, both) for one in self._each]
         return rounded_down(min(found))
+
+    def _largest_factor(self, epsilon: float, advantage: float, both: bool) -> float:
+        prior = self.attribute.prior
+        if isinstance(prior, PartlyKnown):
+            factor = 1.0  # nothing else can be said of it
+        elif isinstance(prior, Unknown):
+            factor = math.inf
+        else:
+            factor = self._misspecified.largest_factor(epsilon, advantage, both)
+            if factor > 1:  # then it is proven for the declared prior as well
+                return factor
+        rise = np.max(self._declared.advantage(epsilon, both).bound)
+        return factor if rise <= advantage else 0.0
 
     # Who answers.
 
@@ -416,13 +436,6 @@ def cumulative_advantage(
     if len(goal.attributes) > 1:
         raise ParameterError(
             "goal", goal, "speaks of several attributes", "ask one attribute at a time"
-        )
-    if goal.attribute.scale != 1.0:
-        raise ParameterError(
-            "scale",
-            goal.attribute.scale,
-            "has no meaning beside guarantees",
-            "put it into them: Absolute(scale=…)",
         )
     answers: list[Bracket] = []
     for count in range(1, len(guarantees) + 1):

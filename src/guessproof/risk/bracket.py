@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Status = Literal["exact", "proven", "published"]
 Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 Number = float | Array
+Question = TypeVar("Question", bound=Callable[..., Any])
 
 EXACT_WITHIN = 1e-8  # relative width up to which bound and attack are said to meet
 CONTRADICTION = 1e-6  # in ln odds: far more than rounding, far less than an error
@@ -138,6 +140,21 @@ def checked_effort(tolerance: Any, progress: Any) -> Effort | None:
     return Effort(
         min(positive(ParameterError, "tolerance", tolerance), MOST_TOLERANCE), progress
     )
+
+
+def without_time_limit(question: Question) -> Question:
+    """Refuse the keyword `time_limit`: an answer must be the same on every machine."""
+
+    @wraps(question)
+    def asked(*args: Any, **options: Any) -> Any:
+        if "time_limit" in options:
+            problem = "is not taken: an answer must not depend on how fast a machine is"
+            remedy = "give tolerance=, the width in odds"
+            raise ParameterError("time_limit", options["time_limit"], problem, remedy)
+        return question(*args, **options)
+
+    checked: Any = asked
+    return checked
 
 
 def agreed(attack: float, bound: float) -> tuple[float, float]:

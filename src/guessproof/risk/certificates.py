@@ -18,9 +18,8 @@ from guessproof.risk.certify import LAWS, PRECISION, Certificate, NodeGrid, flin
 from guessproof.risk.combinations import axis_labels
 from guessproof.risk.finite.linear import Couplings, best_odds
 from guessproof.risk.joint.cells import cut_grid
-from guessproof.risk.joint.formula import blocks
+from guessproof.risk.joint.formula import BeliefShift, blocks, product_shift
 from guessproof.risk.joint.joint_attack import JointAttack, places
-from guessproof.risk.joint.product import BeliefShift, product_shift
 from guessproof.risk.limits import posterior_of
 from guessproof.world import (
     And,

@@ -22,7 +22,6 @@ from guessproof.risk.single import Pair
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
-from guessproof.world.pieces import pieces_of
 
 STEP = 1.02  # from one knot to the next: an ε loses at most 2 %
 MOST = 350  # knots on each side of a typical ε: a factor of 1,000; further out every question is asked of the attack
@@ -166,6 +165,5 @@ def _typical(attack: Attack) -> float:
         if form is None or not isinstance(prior, (LinePrior, Finite)):
             continue
         if getattr(prior, "is_line", True):
-            ends = [pieces_of(prior).quantile(u) for u in QUANTILES]
-            widths.append(float(np.diff(form.psi(ends))[0]))
+            widths.append(float(np.diff(form.psi(prior.quantile(QUANTILES)))[0]))
     return 1 / min((width for width in widths if width > 0), default=1.0)

@@ -27,6 +27,7 @@ ROUNDING = 1e-15  # of a limit, relative: what lies closer is not told apart fro
 # at the first is kept by 0 alone, since some bounds stay above the prior.
 FIRST, LAST = -200 * math.log(10), 100 * math.log(10)
 ROUNDS = 300  # of the search
+HALVED = 5  # rounds, of which one halves what is left, where a bound is flat and then jumps
 MOST_LOG = 750.0  # of a ratio of floating-point numbers
 COSTLY = 1e-4  # relative: close enough where a look takes long
 SAME = 1e-12  # of a belief, relative: a limit below the prior by less is equal to it
@@ -127,9 +128,10 @@ class Belief:
             with quiet():
                 return np.where(move < most, np.log1p(move / (most - move) / rest), np.inf)
 
+        aim = np.asarray(limit) * (1 - ROUNDING)
         return largest_epsilon(
             lambda epsilon: gain(self._moves(epsilon, both)[1]),
-            gain(np.asarray(limit) * (1 - ROUNDING)),
+            np.where(aim < most * (1 - 2 * ROUNDING), gain(aim), np.inf),
             start=start,
             relative=self.relative,
         )
@@ -246,7 +248,7 @@ def largest_epsilon(
     low, high = np.full_like(x, FIRST), np.full_like(x, LAST)
     f_low, f_high = POWER * (low - x), POWER * (high - x)
     was_kept = np.full_like(x, np.nan)
-    for _ in range(ROUNDS):
+    for i in range(ROUNDS):
         asked = np.exp(x)
         with quiet():  # what is not defined breaks the limit
             value = bound(asked)
@@ -262,6 +264,7 @@ def largest_epsilon(
             break
         edge = np.minimum(0.25 * relative / width, 0.5)
         share = np.clip(f_low / (f_low - f_high), edge, 1 - edge)
+        share = np.where(i % HALVED == HALVED - 1, 0.5, share)  # so that the search ends
         x = np.where(todo, low + share * width, x)
     else:
         raise NotCertifiedError(

@@ -186,7 +186,8 @@ def _cells(
 def line_gain(question: LineQuestion, epsilon: float) -> Pair:
     """Attack and bound of ln(posterior odds / prior odds); pieces are divided where these would be too far apart."""
     attack = bound = 0.0
-    for _ in range(DIVISIONS if epsilon * question.reach > 0 else 0):
+    bends = question.reach > 0 or question.rate.any()  # else nothing is learned
+    for _ in range(DIVISIONS if epsilon > 0 and bends else 0):
         attack, bound = _bracket(question, epsilon)
         if bound - attack <= WIDTH * min(bound, 1.0) + ROUNDING or np.isinf(bound):
             break

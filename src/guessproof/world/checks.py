@@ -143,7 +143,7 @@ def numbers(error: type[InputError], field: str, values: Any) -> Array:
     """A one-dimensional array of finite numbers, not empty."""
     try:
         dated = isinstance(values, (list, tuple)) and any(
-            isinstance(v, datetime.date) for v in values[:1]
+            isinstance(v, (datetime.date, datetime.timedelta)) for v in values[:1]
         )  # pyright: ignore[reportUnknownVariableType]
         array = np.asarray(in_days(values) if dated else values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

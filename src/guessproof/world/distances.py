@@ -116,15 +116,6 @@ class LineForm:
             return LineForm(step=cap)
         return replace(self, cap=min(self.cap, cap - self.step))
 
-    def inverse(self, height: Array) -> Array:
-        """Up to where ψ stays at or below a height: its inverse, at the cut where it jumps over it."""
-        anchor, base, slope = self._segments
-        i = np.searchsorted(base[1:], height, side="right")
-        with quiet():
-            found = anchor[i] + (height - base[i]) / slope[i]
-        ends = np.concatenate([[-np.inf], self.cuts, [np.inf]])
-        return np.clip(np.where(np.isnan(found), np.inf, found), ends[i], ends[i + 1])
-
 
 class Metric:
     """A distance between two possible values: one with a line form, or one that overrides what follows."""

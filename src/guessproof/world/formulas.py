@@ -333,7 +333,4 @@ def known_formula(formula: Formula, known: Any) -> FormulaInside:
         raise KnowledgeError(
             field, known, "a formula is known by an interval", "give (low, high)"
         )
-    try:
-        return FormulaInside(formula, *known)
-    except GoalError as error:
-        raise KnowledgeError(field, known, error.problem, error.remedy) from None
+    return FormulaInside(formula, *known)

@@ -18,7 +18,6 @@ from guessproof.errors import GoalError, InputError, TrueValueError
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import (
     Array,
-    Floats,
     Pair,
     floats,
     intervals,
@@ -387,10 +386,6 @@ class Together(Several):
     def decided(self, low: Sequence[Any], high: Sequence[Any], t: Truth) -> tuple[Any, Any]:
         """Of boxes (one array of ends per member): which hold correct guesses only, and which may hold any."""
 
-    def marks(self, member: int, t: Truth) -> Floats:
-        """Values of a member beyond which no guess is correct: good edges of cells."""
-        return ()
-
 
 @dataclass(frozen=True)
 class Near(Together):
@@ -430,10 +425,6 @@ class Near(Together):
             near = [np.maximum(np.maximum(*pair), 0.0) for pair in sides]
             far = [np.maximum(*np.abs(pair)) for pair in sides]
         return combine(self.by, far) <= self.radius, combine(self.by, near) <= self.radius
-
-    def marks(self, member: int, t: Truth) -> Floats:
-        assert t is not None
-        return t[member] - self.radius, t[member] + self.radius
 
 
 def is_norm(norm: Any) -> bool:

@@ -27,7 +27,6 @@ from guessproof.world.checks import (
     frozen,
     listed,
     numbers,
-    positive,
     quiet,
     real,
     rising,
@@ -250,12 +249,9 @@ class JointNormal(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, check in (("mean", real), ("sd", positive)):
-            given = getattr(self, name)
-            pair = listed(
-                PriorError, name, given, "is not a pair of numbers", "give two numbers"
-            )
-            vars(self)[name] = tuple(check(PriorError, name, value) for value in pair)
+        for name in ("mean", "sd"):
+            found = numbers(PriorError, name, getattr(self, name))
+            vars(self)[name] = tuple(found.tolist())
         if not len(self.names) == len(self.mean) == len(self.sd) == 2:
             raise PriorError(
                 "names",
@@ -270,6 +266,7 @@ class JointNormal(Joint):
                 "does not lie between −1 and 1",
                 "give a number in between, as 0.6",
             )
+        self.attributes()  # which look at each of the means and standard deviations
 
     def __repr__(self) -> str:
         return f"joint prior of {', '.join(self.names)}, normal with correlation {self.correlation:g}"
@@ -323,8 +320,7 @@ def joint_sample(names: Iterable[str], rows: Iterable[Any]) -> JointTable:
         "give one tuple per observation",
     )
     counts = Counter(map(_row, rows))
-    weights = tuple(count / counts.total() for count in counts.values())
-    return JointTable(names, tuple(counts), weights, sampled=True)  # pyright: ignore[reportArgumentType]
+    return JointTable(names, tuple(counts), tuple(counts.values()), sampled=True)  # pyright: ignore[reportArgumentType]
 
 
 def _row(row: Any) -> tuple[Hashable, ...]:

@@ -154,25 +154,23 @@ class Mixture(LinePrior):
                 "needs two priors with densities or more, each with its weight",
                 "write (0.7, normal(20, 5)), …",
             )
-        vars(self).update(shares=tuple(weights("weights", np.asarray(self.shares)).tolist()))
-        parts = [part for part, _ in self.weighted]
+        given = zip(self.parts, weights("weights", np.asarray(self.shares)), strict=True)
+        pairs = [(p, float(own * s)) for one, own in given for p, s in one.weighted if own > 0]
+        parts, shares = zip(*pairs, strict=True)
         low, high = (
             pick(part.support[i] for part in parts) for i, pick in enumerate((min, max))
         )
         places = {x for part in parts for x in (*part.breaks, *part.support)}
         breaks = tuple(sorted(x for x in places if low < x < high))
-        vars(self).update(support=(low, high), breaks=breaks)
+        vars(self).update(parts=parts, shares=shares, support=(low, high), breaks=breaks)
 
     def __repr__(self) -> str:
-        pairs = zip(self.shares, self.parts, strict=True)
-        words = ", ".join(f"({share:g}, {part!r})" for share, part in pairs)
+        words = ", ".join(f"({share:g}, {part!r})" for part, share in self.weighted)
         return f"mixture({words})"
 
     @property
     def weighted(self) -> list[tuple[LinePrior, float]]:
-        """The parts with their probabilities."""
-        pairs = list(zip(self.parts, self.shares, strict=True))
-        return [(part, own * share) for whole, own in pairs for part, share in whole.weighted]
+        return list(zip(self.parts, self.shares, strict=True))
 
     def log_density(self, x: ArrayLike) -> Array:
         return np.logaddexp.reduce(

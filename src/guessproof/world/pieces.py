@@ -24,15 +24,14 @@ from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 
 FITS = 6e-7  # how far ln of a mass may lie outside of what a checked density says
-GAP_FACTOR = (
-    4 / 3
-)  # a concave gap is at most this times the largest of its values at the three quarter points
-CHECKED_FACTOR = 2.0  # the same where curvature is unknown: a margin, not a proof
+# A concave gap is at most 4/3 of the largest of its values at the three quarter points. What is more is a margin for
+# densities of unknown curvature.
+GAP_FACTOR = 2.0
 STEADY = 0.995  # a hazard that falls by less than this between the last two levels does not tend to 0
 MARGIN = 0.9  # of a falling hazard, what is counted on further out
 INWARDS = 1e-3  # of a place in a tail: how far inwards a chord of ln f begins
 # About how many standard deviations from the median of a normal prior pieces end, and the mass further out.
-DEVIATIONS = 2 * np.sinh(np.linspace(0.0, np.arcsinh(18.0), 250))
+DEVIATIONS = 2 * np.sinh(np.linspace(0.0, np.arcsinh(18.0), 200))
 LEVELS = 0.5 * np.exp(-0.8 * DEVIATIONS - 0.5 * DEVIATIONS**2)
 TAILS = LEVELS[::10]  # at which a hazard is checked
 QUARTERS = np.arange(1, 4) / 4
@@ -207,8 +206,7 @@ def _chord(prior: LinePrior, left: Array, right: Array) -> tuple[Array, Array, A
     ends = prior.log_density(np.nextafter(right, left))
     u = QUARTERS[:, None]
     gaps = prior.log_density(left + u * (right - left)) - ((1 - u) * starts + u * ends)
-    factor = CHECKED_FACTOR if prior.inflections is None else GAP_FACTOR
-    above, below = factor * np.fmax(np.max([gaps, -gaps], axis=1), 0.0)
+    above, below = GAP_FACTOR * np.fmax(np.max([gaps, -gaps], axis=1), 0.0)
     if prior.inflections is None:
         model = starts + _log_mean(ends - starts) + np.log(right - left)
         misses = np.abs(np.log(prior.mass(left, right)) - model) > above + below + FITS

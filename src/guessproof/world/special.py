@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-read_compiled = importlib.import_module
-
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):

@@ -31,25 +31,15 @@ from guessproof.world.pieces import Pieces, pieces_of
 
 Index = NDArray[np.int64]
 Edges = tuple[Index, Index, Array]  # M[first] <= e^third M[second]
+AxisStep = tuple[
+    Index, Index, Array, Array
+]  # cells, those they are coupled with, least and most of the displacement
 
 SUBCELLS = 256  # parts of a cell at which its distribution is known: couplings are off by 1/256 of a cell at most
 LABELS = 30  # values of a finite attribute up to which each is a cell of its own
-SMALL_RATE = 1e-4  # rate per cell at which a tilted integral gives a mean, with a relative error of as much
 INNER = 3  # least number of cells between two edges of the goal
 FINE = 2000  # points of an axis between which its length is summed
 PAD = 1e-12  # relative rounding of cumulative masses
-
-
-@dataclass(frozen=True, eq=False)
-class AxisStep:
-    """Couplings of cells `source` with cells `target`: mean, least and most of the displacement."""
-
-    source: Index
-    target: Index
-    mean: Array
-    least: Array
-    most: Array
-    offset: int  # how many cells further; 0 between labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +52,7 @@ class GridAxis:
     mass: Array
     centre: Any  # a value in each cell
     diameter: Array
-    rms: Array  # root of the mean square distance of two independent values of a cell
+    radius: Array  # the largest distance from the centre
     table: Array  # the largest distances between values of two cells, where they have no form
 
     @property
@@ -88,8 +78,7 @@ class GridAxis:
     def steps(self, offsets: Sequence[int]) -> list[AxisStep]:
         """Couplings of single cells for steps of several attributes at once."""
         rows, cols, far = self.neighbours(1.0)
-        least = np.zeros(far.size) if np.any(self.diameter) else far
-        return [AxisStep(rows, cols, far, least, far, 0)]
+        return [(rows, cols, far, far)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,25 +133,13 @@ class LineAxis(GridAxis):
         first = np.arange(max(self.mass.size - offset, 0))
         first = first[self.finite[first] & self.finite[first + offset]]
         second = first + offset
-        gap = self.left[second] - self.left[first]
-        (low, high), mean = self._quantiles, self._means
+        gap, (low, high) = self.left[second] - self.left[first], self._quantiles
         bounds = [
-            gap + mean[1][second] - mean[0][first],
             gap + np.min(low[second, :-1] - high[first, 1:], axis=1),
             gap + np.max(high[second, 1:] - low[first, :-1], axis=1),
         ]
-        mean, least, most = np.clip(bounds, 0.0, self.form.cap) + self.form.step
-        least, most = np.minimum(least, mean), np.maximum(most, mean)
-        return [
-            AxisStep(first, second, mean, least, most, offset),
-            AxisStep(second, first, mean, least, most, -offset),
-        ]
-
-    @cached_property
-    def _means(self) -> tuple[Array, Array]:
-        """Bounds of the mean distance of each cell's values from its left end, by Jensen's inequality."""
-        rate = SMALL_RATE / max(float(np.max(self.diameter[self.finite])), PAD)
-        return -self._log_tilt(-rate, True) / rate, self._log_tilt(rate, True) / rate
+        least, most = np.clip(bounds, 0.0, self.form.cap) + self.form.step
+        return [(first, second, least, most), (second, first, -most, -least)]
 
     @cached_property
     def _quantiles(self) -> tuple[Array, Array]:
@@ -184,12 +161,12 @@ def ruler(
     attribute: Attribute,
     marks: Array,
     edges: Sequence[float],
-    tails: Sequence[float],
+    tail: float,
     growth: float,
 ) -> tuple[float, Callable[[float], Array]]:
     """Return the length of a line, and where to cut it into cells of about some width, longer ones far from the goal.
 
-    The goal begins and ends at `marks`, `edges` are cut as well, tails have these probabilities, and cells
+    The goal begins and ends at `marks`, `edges` are cut as well, each tail has this probability, and cells
     grow by a share of their distance from the goal.
     """
     prior, metric = attribute.prior, attribute.distance
@@ -199,11 +176,9 @@ def ruler(
     marks = np.unique(marks[(low < marks) & (marks < high)])
     if not marks.size:
         marks = np.array([quantile(0.5)])
-    start = low if np.isfinite(low) else min(float(quantile(tails[0])), marks[0])
-    end = high if np.isfinite(high) else max(float(quantile(1 - tails[0])), marks[-1])
-    outer = [float(quantile(u)) for beyond in tails[1:] for u in (beyond, 1 - beyond)]
-    outer = [x for x in outer if x < start or x > end]
-    fixed = np.concatenate([marks, edges, metric.breaks, outer, [start, end]])
+    start = low if np.isfinite(low) else min(float(quantile(tail)), marks[0])
+    end = high if np.isfinite(high) else max(float(quantile(1 - tail)), marks[-1])
+    fixed = np.concatenate([marks, edges, metric.breaks, [start, end]])
     if isinstance(prior, Finite):  # atoms belong to one cell: its ends lie just beside them
         fixed = np.nextafter(fixed, [[-np.inf], [np.inf]])
     fixed, x = np.unique(fixed), np.linspace(start, end, FINE)
@@ -245,16 +220,10 @@ def line_axis(attribute: Attribute, cuts: Array) -> GridAxis:
         inner = np.diagonal(table)
         return GridAxis(attribute, low, high, mass, centre, inner, inner, table)
     size = right - left
-    diameter = np.asarray(
-        np.minimum(size, form.cap) + form.step * (low < high), dtype=np.float64
-    )
-    parts = np.linspace(-0.5, 0.5, SUBCELLS + 1) ** 2
-    rms = np.sqrt(2 * np.diff(shares, axis=1) @ np.maximum(parts[:-1], parts[1:]))
-    rms = np.where(
-        finite, np.minimum(rms * np.where(finite, size, 0.0) + form.step, diameter), diameter
-    )
+    step = form.step * (low < high)
+    diameter, radius = np.minimum(np.stack([size, size / 2]), form.cap) + step
     cells = np.empty((0, 0)), pieces, form, starts, left, right, shares
-    return LineAxis(attribute, low, high, mass, centre, diameter, rms, *cells)
+    return LineAxis(attribute, low, high, mass, centre, diameter, radius, *cells)
 
 
 def _shares(prior: LinePrior | Finite, low: Array, high: Array) -> Array:

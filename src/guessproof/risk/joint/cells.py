@@ -2,14 +2,18 @@
 
 Cells are products of the axes' cells. The unknowns are their means M_k = E[L | cell k], so the mass of the goal is an
 exact sum wherever its faces lie on cell ends. Between cells hold the steps of one attribute (`axes`), and of several
-moving at once M_k <= e^c M_k' with
+moving at once M_k <= e^{eps·d} M_k', d the largest norm of the coupled displacements: norms are convex, so that it is
+found at a corner of their ranges. A cell of which the goal holds the share alpha
+(from above) puts at most alpha e^w/(alpha e^w + 1 - alpha) of its likelihood on the goal, w = eps·diam_k, and the rest
+off it. Leaving a step out only loosens the bound.
 
-    c = eps·E[d] + tau(eps·diam_k, eps·osc d),    tau as in `world.pieces`,
+An attack is integrated from below. From the values v_j = ln M_j of the program at the centres c_j of finite cells,
 
-d the norm of the coupled displacements, E[d] bounded at the corners of their ranges with product weights that keep the
-means (Edmundson-Madansky), diam_k of cell k along the moving attributes. A cell of which the goal holds the share alpha
-(from above) puts at most min(alpha e^w/(alpha e^w + 1 - alpha), alpha + e^w (eps/2) sqrt(2 alpha (1 - alpha)) rms d) of
-its likelihood on the goal, w = eps·diam_k, and the rest off it. Leaving a step out only loosens the bound.
+    s(x) = max_j (v_j - eps·d(x, c_j))
+
+is eps-Lipschitz in any distance d. Outside all finite cells s is what it is at the nearest point of them, which brings
+no two points further apart. On a box around c, e^s lies between e^{s(c)} times e^{-eps·r} and e^{eps·r}, r half the
+diameter: right guesses count with the lower, wrong ones with the upper one.
 """
 
 from __future__ import annotations
@@ -33,39 +37,31 @@ from guessproof.risk.joint.axes import (
     line_axis,
     ruler,
 )
-from guessproof.risk.joint.frame import Frame, frame_of, leaves
-from guessproof.risk.joint.joint_attack import JointAttack
+from guessproof.risk.joint.joint_attack import Frame, JointAttack, frame_of, leaves
 from guessproof.risk.joint.regions import Boxes, kinds, shares
 from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Together
-from guessproof.world.pieces import spread
 
-STEPS = 1, 2  # cells that a step of several attributes passes
-BESIDE_LABELS = (
-    1,
-    2,
-    3,
-    5,
-    8,
-    13,
-    21,
-)  # the same beside a change of label, which a longer way on the line costs nothing
+# Cells that a step of several attributes passes, for one line beside labels (which a longer way on it costs nothing) or two.
+STEPS = {1: (1, 2, 3, 5, 8, 13, 21), 2: (1, 2)}
 ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
 
 PAD_SHARE = 1e-11  # rounding of the sum of a cell's parts
-CELLS = 400  # about: beside a box
-CELLS_OF_THREE = 2500  # the same for three numbers
+CELLS = 600  # about: beside a box
+CELLS_OF_THREE = 4200  # the same for three numbers
 CELLS_CURVED = 1300  # the same where the goal cuts cells
 TAIL_OF_THREE = 4e-2  # the same of three numbers, of which more cells near the goal matter more
-GROWTH = 0.15  # by which a cell is longer for each unit of distance from the goal
-BEYOND = 1e-9  # the same of one more cell, where the goal cuts cells
+GROWTH = 0.1  # by which a cell is longer for each unit of distance from the goal
 TAIL = 4e-3  # probability beyond the usual cells of an axis
 WIDTHS = np.geomspace(1e-3, 2.0, 200)  # of the widest attribute: widths of cells
 
 
 Shares = tuple[Array, Array]  # bounds on the share of each cell that meets a goal
+
+BOXES = 60_000  # boxes over which an attack is integrated
+NEGLIGIBLE = 1e-7  # probability of a cell whose value the program hardly fixes
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +111,18 @@ def cut_grid(question: JointAttack, goal: Goal, finer: float = 1) -> CellGrid:
         ):
             labels[a.name] = label_axis(a)
     curved = frame.tilts or any(isinstance(leaf, Together) for leaf in leaves(goal))
-    tails, count = [TAIL / finer], CELLS
+    tail, count = TAIL / finer, CELLS
     if curved:
-        tails, count = [TAIL / finer, BEYOND], CELLS_CURVED
+        count = CELLS_CURVED
     elif len(frame.axes) - len(labels) > 2:
-        tails, count = [TAIL_OF_THREE / finer], CELLS_OF_THREE
+        tail, count = TAIL_OF_THREE / finer, CELLS_OF_THREE
     rulers: dict[str, Any] = {}
     for attribute in frame.axes:
         name, joint = attribute.name, frame.histogram
         edges = joint.edges[joint.axis(name)] if joint else ()
         if name not in labels:
             marks = np.array(frame.marks(goal, name))
-            rulers[name] = ruler(attribute, marks, edges, tails, GROWTH / finer**0.5)
+            rulers[name] = ruler(attribute, marks, edges, tail, GROWTH / finer**0.5)
     lines = list(rulers.values())
     widths = WIDTHS * (max([length for length, _ in lines], default=0.0) or 1.0)
     count *= finer / np.prod([axis.mass.size for axis in labels.values()])
@@ -158,7 +154,7 @@ def couplings(grid: CellGrid, epsilon: float) -> Couplings:
         rows, cols, cost = axis.neighbours(epsilon)
         add({i: (rows, cols)}, _along(cost, i, len(grid.axes)))
     for steps in _joint_steps(grid):
-        moves = {i: (step.source, step.target) for i, step in steps.items()}
+        moves = {i: step[:2] for i, step in steps.items()}
         add(moves, _cost(grid, steps, epsilon))
     return Couplings(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
@@ -173,46 +169,21 @@ def _joint_steps(grid: CellGrid) -> list[dict[int, AxisStep]]:
     if grid.frame.question.norm == "l1" and not grid.frame.tilts:
         return []
     lines = sum(isinstance(axis, LineAxis) for axis in grid.axes)
-    offsets = STEPS[:1] if lines > 2 else STEPS
-    if lines == 1:
-        offsets = BESIDE_LABELS
-    choices = product(*([None, *axis.steps(offsets)] for axis in grid.axes))
+    choices = product(*([None, *axis.steps(STEPS.get(lines, (1,)))] for axis in grid.axes))
     steps = [{i: step for i, step in enumerate(choice) if step} for choice in choices]
     return [
-        some for some in steps if len(some) > 1 and all(s.source.size for s in some.values())
+        some for some in steps if len(some) > 1 and all(step[0].size for step in some.values())
     ]
 
 
 def _cost(grid: CellGrid, steps: dict[int, AxisStep], epsilon: float) -> Array:
     """How far means of cells can differ that steps of several attributes at once lead between."""
-    size, frame = len(grid.axes), grid.frame
-    bounds = np.zeros((4, size), dtype=object)  # 0 where an attribute stays
+    size = len(grid.axes)
+    ranges: list[Any] = [(0.0,)] * size  # where an attribute stays
     for i, step in steps.items():
-        sign = np.sign(step.offset or 1)
-        columns = (
-            step.least * sign,
-            step.most * sign,
-            step.mean * sign,
-            grid.axes[i].diameter[step.source],
-        )
-        bounds[:, i] = [_along(column, i, size) for column in columns]
-    least, most, mean, diameter = bounds
-    total: Any = 0.0
-    for corner in product((0, 1), repeat=len(steps)):
-        parts, weight = list(least), 1.0
-        for i, is_most in zip(steps, corner, strict=True):
-            gap = most[i] - least[i]
-            share = np.divide(mean[i] - least[i], gap, out=np.ones_like(gap), where=gap != 0)
-            weight = weight * np.clip(share if is_most else 1 - share, 0, 1)
-            parts[i] = most[i] if is_most else least[i]
-        total = total + weight * frame.distance(parts)
-    far = frame.reach([np.abs(part) for part in most])
-    near = 0.0 if frame.tilts else frame.distance(list(least))
-    with quiet():
-        cost = epsilon * total + spread(
-            epsilon * frame.reach(list(diameter)), epsilon * (far - near)
-        )
-    return np.minimum(cost, epsilon * far)
+        ranges[i] = [_along(end, i, size) for end in step[2:]]
+    corners = [grid.frame.distance(corner) for corner in product(*ranges)]
+    return epsilon * reduce(np.maximum, corners)
 
 
 def cell_shares(
@@ -237,13 +208,11 @@ def shares_of(grid: CellGrid, goal: Goal) -> Shares:
     return np.maximum(low - pad, 0.0), np.minimum(high + pad, 1.0)
 
 
-def _most_inside(share: Array, w: Array, move: Any) -> Array:
+def _most_inside(share: Array, w: Array) -> Array:
     """The most of a cell's likelihood that a share of it can hold."""
     with quiet():
-        two_valued = share / (share + (1 - share) * np.exp(-w))
-        smooth = share + np.exp(w) * move / 2 * np.sqrt(2 * share * (1 - share))
-    most = np.where(np.isfinite(w), np.fmin(two_valued, smooth), 1.0)
-    return np.where((share > 0) & (share < 1), np.minimum(most, 1.0), share)
+        most = share / (share + (1 - share) * np.exp(-w))
+    return np.where((share > 0) & (share < 1), np.where(np.isfinite(w), most, 1.0), share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,13 +231,55 @@ def cell_bound(
     finer: float = 1,
 ) -> CellBound:
     """Return the odds of a goal that no likelihood of rate epsilon exceeds, by `finer` times the usual cells."""
-    grid, parts = cell_shares(question, goal, finer)
+    grid, ((_, right), (wrong, _)) = cell_shares(question, goal, finer)
     w = epsilon * grid.diameter
-    move = epsilon * grid.frame.rms(grid.along("rms"))
-    inside = grid.mass * _most_inside(parts[0][1], w, move)
-    outside = grid.mass - inside
-    if len(parts) > 1:  # what is surely wrong has the least weight that the rest leaves it
-        wrong = 1 - _most_inside(1 - parts[1][0], w, np.inf)
-        outside = np.minimum(grid.mass * wrong, outside)
+    inside = grid.mass * _most_inside(right, w)
+    # What is surely wrong has the least weight that the rest leaves it.
+    outside = np.minimum(grid.mass - inside, grid.mass * (1 - _most_inside(1 - wrong, w)))
     found = best_odds(inside, outside, couplings(grid, epsilon))
     return CellBound(grid, found, inside + outside)
+
+
+def cell_attack(found: CellBound, goal: Goal, epsilon: float) -> float:
+    """Return log-odds that the likelihood from a program's values reaches."""
+    grid, frame = found.grid, found.grid.frame
+    if not frame.is_straight:
+        return -np.inf
+    lines, parts = len(frame.lines), 1
+    while lines and grid.mass.size * (2 * parts) ** lines <= BOXES:
+        parts *= 2
+    boxes = CellGrid(tuple(_divided(axis, parts) for axis in grid.axes), frame)
+    (right, _), (_, wrong) = (shares_of(boxes, kind) for kind in kinds(goal))
+    log_l = _extended(found, boxes, epsilon)
+    spans = [np.where(np.isfinite(span), span, 0.0) for span in boxes.along("radius")]
+    reach, log_l = epsilon * frame.reach(spans), log_l - np.max(log_l)
+    known = np.isfinite(boxes.diameter) | (not frame.tilts)
+    least, most = log_l - reach, np.where(known, np.minimum(log_l + reach, 0.0), 0.0)
+    with quiet():
+        inside = boxes.mass * right * known @ np.exp(least)
+        outside = boxes.mass * wrong @ np.exp(most)
+        return float(np.log(inside) - np.log(outside))
+
+
+def _divided(axis: GridAxis, parts: int) -> GridAxis:
+    """Each finite cell of a density divided into equal parts."""
+    if not axis.is_split:
+        return axis
+    inner = np.linspace(axis.low[axis.finite], axis.high[axis.finite], parts + 1)
+    cuts = np.concatenate([axis.low, axis.high, inner.ravel()])
+    return line_axis(axis.attribute, np.unique(cuts[np.isfinite(cuts)]))
+
+
+def _extended(found: CellBound, boxes: CellGrid, epsilon: float) -> Array:
+    """ln L at the centres of boxes."""
+    grid = found.grid
+    tables = [
+        to.distances(axis.centre[:, None])
+        for axis, to in zip(grid.axes, boxes.axes, strict=True)
+    ]
+    log_l = np.full(boxes.mass.size, -np.inf)
+    for node in np.flatnonzero(np.isfinite(grid.diameter) & (found.weight > NEGLIGIBLE)):
+        sides = zip(tables, grid.index, boxes.index, strict=True)
+        far = boxes.frame.distance([table[own[node]][to] for table, own, to in sides])
+        np.maximum(log_l, found.program.log_m[node] - epsilon * far, out=log_l)
+    return log_l

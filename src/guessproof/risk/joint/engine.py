@@ -1,4 +1,4 @@
-"""What bounds a goal about several attributes, and what reaches it, at stated true values.
+"""The questions of an attack on several attributes, answered at stated true values; `worst` answers for all of them.
 
 | goal                                       | bound                                    | attack                       |
 |--------------------------------------------|------------------------------------------|------------------------------|
@@ -14,36 +14,45 @@ All of them are taken where several answer, and the least bound and the best att
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from guessproof.errors import GoalError, KnowledgeError
-from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
-from guessproof.risk.joint.attack import cell_attack
-from guessproof.risk.joint.cells import CELLS, cell_bound
-from guessproof.risk.joint.formula import Gate, Tree, blocks, normal
-from guessproof.risk.joint.frame import frame_of, shared_joints
-from guessproof.risk.joint.joint_attack import JointAttack, Pair, Part
+from guessproof.errors import GoalError, KnowledgeError, ParameterError
+from guessproof.risk.bracket import Bracket, Effort, Progress, agreed, width_in_odds
+from guessproof.risk.joint.cells import CELLS, cell_attack, cell_bound
+from guessproof.risk.joint.formula import (
+    BeliefShift,
+    Gate,
+    Tree,
+    blocks,
+    joined,
+    normal,
+    product_shift,
+)
+from guessproof.risk.joint.joint_attack import JointAttack, Pair, Part, frame_of, shared_joints
 from guessproof.risk.joint.one_number import OneNumber, one_number
-from guessproof.risk.joint.product import BeliefShift, joined, product_shift, widened
 from guessproof.risk.joint.regions import region_probability
 from guessproof.risk.joint.tables import finite_part, is_finite
 from guessproof.risk.limits import Belief
+from guessproof.risk.worst_truth import WorstTruth
+from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
-from guessproof.world.goals import Goal, power_of
+from guessproof.world.goals import Goal, Norm, power_of
 from guessproof.world.joint import JointHistogram, JointNormal
+from guessproof.world.line import LinePrior
 
 MOST_ATTRIBUTES = 3  # that cells are cut for: of more they would be too coarse to say anything
-ROUGH = 0.1  # times as many cells where a search for epsilon starts
 FINER = 4  # times as many cells at each stage of a refinement
 MOST_CELLS = 2_000  # a program over 6,400 takes 20 s and narrows by less than a percent
 SEARCHED = (
     5e-4  # relative error of a search for epsilon: a bound by cells takes a tenth of a second
 )
 ROUNDING = 1e-12
+NOISE = 1e-13  # relative error of a gain composed of a few others
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +166,8 @@ class JointBounds:
                 reached += [cell_attack(found, goal, epsilon) - odds] if attack else []
             elif isinstance(tree, Gate) and len(tree.parts) > 2:
                 bound.append(self._of_groups(tree, epsilon))
-        return widened(*agreed(max(reached), min(bound)), epsilon)
+        low, high = agreed(max(reached), min(bound))
+        return low * (1 - NOISE), high * (1 + NOISE)
 
     def _of_groups(self, tree: Gate, epsilon: float) -> float:
         """The product rule over pairs of parts, each pair bounded as a whole."""
@@ -192,10 +202,6 @@ class JointBounds:
             bound = sign * min(sign * bound, sign * high)
         return reached, bound
 
-    def rough(self) -> JointBounds:
-        """The same by few cells: at once, and a start for a search."""
-        return JointBounds(self.question, self.goal, self.finer * ROUGH)
-
     def belief(self, effort: Effort | None = None, *, attack: bool = True) -> Belief:
         """The goal's prior and gains, in the form that limits are computed from."""
         prior = self.prior()
@@ -222,3 +228,64 @@ class JointBounds:
         if self._alone is not None:
             return "the sum's value as one number, and certified cells"
         return "certified cells, bound re-checked from the dual"
+
+
+def typical_epsilon(attributes: Mapping[str, Attribute]) -> float:
+    """An ε at which the bulk of the widest prior is about one unit wide: where a search may start."""
+    widths = [1e-290]
+    for attribute in attributes.values():
+        prior, form = attribute.prior, attribute.distance.line_form
+        if isinstance(prior, LinePrior) and form is not None:
+            low, high = form.psi(prior.quantile([0.1, 0.9]))
+            widths.append(float(high - low))
+    return 1 / max(widths) if max(widths) > 1e-290 else 1.0
+
+
+@dataclass(frozen=True)
+class JointAnswers:
+    """A goal about several attributes; `truth` is None where the true values are left open."""
+
+    goal: Goal
+    attributes: Mapping[str, Attribute]
+    truth: Mapping[str, Any] | None
+    norm: Norm
+
+    @cached_property
+    def engine(self) -> JointBounds:
+        """The engine at the stated true values."""
+        if self.truth is None:
+            raise ParameterError(
+                "at", None, "the answer depends on the true values", "give at={…}"
+            )
+        return JointBounds(JointAttack(self.attributes, self.truth, self.norm), self.goal)
+
+    @cached_property
+    def _left_open(self) -> WorstTruth:
+        from guessproof.risk.joint.worst import worst_truths  # which asks for this module
+
+        return worst_truths(self.attributes, self.goal, self.norm)
+
+    @property
+    def prior(self) -> float:
+        """P(goal) before the release."""
+        return float(np.exp(self.engine.prior().log_p))
+
+    def posterior(self, epsilon: Array, side: str, effort: Effort | None) -> Bracket:
+        """The largest or smallest belief after the worst output."""
+        if self.truth is None:
+            return self._left_open.posterior(epsilon, side, effort)
+        return self.engine.belief(effort).posterior(epsilon, side)
+
+    def advantage(self, epsilon: Array, both: bool, effort: Effort | None) -> Bracket:
+        """How far the belief can rise, or move."""
+        if self.truth is None:
+            return self._left_open.advantage(epsilon, both, effort)
+        return self.engine.belief(effort).advantage(epsilon, both)
+
+    def epsilon(self, advantage: Any, both: bool, posterior: Any, effort: Effort | None) -> Any:
+        """The largest ε that is proven to keep the limits."""
+        if self.truth is None:
+            return self._left_open.epsilon(advantage, both, posterior, effort)
+        belief = self.engine.belief(effort, attack=effort is not None)
+        start = typical_epsilon(self.attributes)
+        return belief.epsilon(advantage, both, posterior, start=start)

@@ -24,17 +24,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from heapq import heappop, heappush
 from itertools import count, product
-from typing import Any
 
 import numpy as np
 
 from guessproof.errors import TrueValueError
 from guessproof.risk.bracket import Direction
 from guessproof.risk.joint.engine import JointBounds
+from guessproof.risk.joint.formula import BeliefShift
 from guessproof.risk.joint.joint_attack import JointAttack
-from guessproof.risk.joint.product import BeliefShift
-from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.line.worst import WorstSearch
+from guessproof.risk.worst_truth import change
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.distances import LineForm
@@ -47,13 +46,10 @@ Box = tuple[
     float, int, Array, Array, Array
 ]  # less what no place in it exceeds, a ticket, its ends, how it bends
 
-FAR = 1e-12  # probability beyond which places are bounded by a half-line
-CELLS = 512  # of one number, in which its density is bounded
+CELLS = 25  # of an interval, in which a density is bounded
 COARSE = 0.3  # times the usual number of cells at a corner: a few percent looser, in a third of the time
 CLOSE = 0.08  # relative width within which the worst place is looked for
-CLOSE_ROUND = (
-    0.004  # the same where a limit is to be proven on a half-line: few places are asked
-)
+CLOSE_ROUND = 0.02  # the same on a half-line, where few places are asked
 BENT = (
     0.4  # share of a box's bound that may come from its size before its corners are looked at
 )
@@ -64,13 +60,6 @@ BOXES = 1500  # looked at, for the same reason
 # Of a number, where cells end in which a likelihood is bounded.
 LEVELS = np.unique([0, *np.linspace(0, 1, 31)[1:-1], *expit(np.linspace(-25, 25, 21)), 1])
 LOOSE = 1 + 1e-9  # rounding of a slope
-KINK = 0.01  # of the largest jump of a density: places where an end of the goal meets one that large are cut
-
-
-def change(log_p: Any, log_q: Any, gain: Any, direction: Direction) -> Array:
-    """The belief after a gain, or how far it moves."""
-    value = posterior_of if direction == "posterior" else advantage_of
-    return np.abs(value(log_p, log_q, gain))
 
 
 def judged(engine: JointBounds, epsilon: float, direction: Direction, *, attack: bool) -> float:
@@ -90,8 +79,6 @@ class PlaceAxis:
     low: float
     high: float
     beyond: float  # belief in a side of the goal further out, at most
-    knots: Array
-    bounds: tuple[Array, Array, Array]  # in the cells between knots, and jumps at the knots
 
     @classmethod
     def of(cls, attribute: Attribute, radius: float, epsilon: float) -> PlaceAxis:
@@ -99,28 +86,45 @@ class PlaceAxis:
         prior, form = attribute.prior, attribute.distance.line_form
         assert isinstance(prior, LinePrior)
         assert form is not None
-        slope, (first, last) = max(form.slopes), prior.support
+        slope = max(form.slopes)
         straight, goal = LineForm(slopes=(slope,)), Within(attribute, radius)
         search = WorstSearch(prior, straight, goal, *attribute.range)
         low, high, beyond = search.range_of(epsilon, "rise")
-        outer = np.linspace(max(low - radius, first), min(high + radius, last), CELLS // 4)
-        bulk = np.linspace(prior.quantile(FAR), prior.quantile(FAR, True), CELLS)
-        knots = np.unique(np.concatenate([bulk, outer, prior.breaks, prior.support]))
-        knots = knots[np.isfinite(knots)]
         middle, ends = prior.mirror, attribute.range
         is_even = np.all(np.isinf(ends)) or sum(ends) == 2 * (middle or 0.0)
         if middle is not None and form.is_straight and is_even:
             low = middle  # places on both sides of the middle are alike
-        bounds = _densities(prior, knots)
-        return cls(prior, radius, slope, low, high, beyond, knots, bounds)
+        return cls(prior, radius, slope, low, high, beyond)
 
     def edge(self, low: float, high: float) -> Array:
-        """In an interval the density and the size of its derivative at most, and the sum of its jumps."""
-        first = int(np.searchsorted(self.knots, low, side="right"))
-        last = int(np.searchsorted(self.knots, high))
-        cells, (top, steep, jump) = slice(max(first - 1, 0), last), self.bounds
-        most = [np.max(x[cells], initial=0.0) for x in (top, steep)]
-        return np.array([*most, np.sum(jump[first:last])])
+        """In an interval the density and the size of its derivative at most, and the sum of its jumps.
+
+        Where ln f is concave its slope lies between the slopes of the chords on both sides.
+        """
+        prior, (first, last) = self.prior, self.prior.support
+        base = prior.base if isinstance(prior, Truncated) else prior
+        breaks = [x for x in (*prior.breaks, *prior.support) if low < x < high]
+        knots = np.unique(np.append(np.linspace(low, high, CELLS), breaks))
+        size, left, right = np.diff(knots), knots[:-1], knots[1:]
+        inside = (left >= first) & (right <= last)
+        left, right = np.nextafter(left, np.inf), np.nextafter(right, -np.inf)
+        with np.errstate(invalid="ignore", over="ignore"):
+            starts, ends = base.log_density(left), base.log_density(right)
+            before = after = (ends - starts) / size
+            if not prior.is_log_linear:
+                outer = base.log_density(np.array([low - size[0], high + size[-1]]))
+                before = np.append((starts[0] - outer[0]) / size[0], before[:-1])
+                after = np.append(after[1:], (outer[1] - ends[-1]) / size[-1])
+                before = np.where(np.isfinite(before), before, np.inf)
+                after = np.where(np.isfinite(after), after, -np.inf)
+            over = size * np.minimum(np.maximum(before, 0.0), np.maximum(-after, 0.0))
+            scale = prior.log_density(middle := prior.quantile(0.5)) - base.log_density(middle)
+            top = np.exp(np.maximum(starts, ends) + over + scale)
+            steep = top * np.maximum(np.abs(before), np.abs(after)) * LOOSE
+        density = [np.exp(prior.log_density(x)) for x in (left, right)]
+        jumps = np.abs(density[0][1:] - density[1][:-1])
+        most = [np.max(x, where=inside, initial=0.0) for x in (top, steep)]
+        return np.array([*most, np.sum(jumps)])
 
     @cached_property
     def cells(self) -> Array:
@@ -133,18 +137,11 @@ class PlaceAxis:
         far = self.slope * np.maximum(gaps[:, 1:], gaps[:, :-1])
         return far, np.diff(LEVELS)
 
-    @cached_property
-    def kinks(self) -> Array:
-        """PlaceBoxes where an end of the goal meets a jump of the density."""
-        top, _, jump = self.bounds
-        jumps = self.knots[jump > KINK * np.max(top)]
-        return np.concatenate([jumps - self.radius, jumps + self.radius])
-
     def cut(self, low: float, high: float) -> float:
-        """Where to divide a side: at a kink, else in the middle."""
-        middle = 0.5 * (low + high)
-        inside = self.kinks[(self.kinks > low) & (self.kinks < high)]
-        return float(inside[np.argmin(np.abs(inside - middle))]) if inside.size else middle
+        """Where to divide a side: where an end of the goal meets one of the support, else in the middle."""
+        ends = [x + side * self.radius for x in self.prior.support for side in (-1, 1)]
+        inside = [x for x in ends if low < x < high]
+        return inside[0] if inside else 0.5 * (low + high)
 
 
 def is_known(attribute: Attribute) -> bool:
@@ -153,43 +150,7 @@ def is_known(attribute: Attribute) -> bool:
     if not isinstance(prior, LinePrior) or joint_of(attribute) is not None or form is None:
         return False
     smooth = not form.step and not any(form.jumps) and 0 < max(form.slopes) < np.inf
-    return smooth and (prior.is_log_concave or prior.is_log_linear)
-
-
-def _densities(prior: LinePrior, knots: Array) -> tuple[Array, Array, Array]:
-    """Bounds of the density and of its derivative between knots, and its jumps at them.
-
-    Where ln f is concave its slope lies between the slopes of the chords on both sides.
-    """
-    base = prior.base if isinstance(prior, Truncated) else prior
-    size, middle = np.diff(knots), prior.quantile(0.5)
-    scale = float(prior.log_density(middle) - base.log_density(middle))
-    starts = base.log_density(np.nextafter(knots[:-1], np.inf)) + scale
-    ends = base.log_density(np.nextafter(knots[1:], -np.inf)) + scale
-    with np.errstate(invalid="ignore", over="ignore"):
-        before = after = np.nan_to_num(
-            (ends - starts) / size, nan=0.0, posinf=np.inf, neginf=-np.inf
-        )
-        if not prior.is_log_linear:
-            outer = (
-                base.log_density(np.array([knots[0] - size[0], knots[-1] + size[-1]])) + scale
-            )
-            before = np.append((starts[0] - outer[0]) / size[0], before[:-1])
-            after = np.append(after[1:], (outer[1] - ends[-1]) / size[-1])
-        over = size * np.minimum(np.maximum(before, 0.0), np.maximum(-after, 0.0))
-        top = np.exp(np.maximum(starts, ends) + over)
-        steep = top * np.maximum(np.abs(before), np.abs(after)) * LOOSE
-    jump = np.abs(np.exp(np.append(starts, -np.inf)) - np.exp(np.append(-np.inf, ends)))
-    return top, np.nan_to_num(steep, nan=np.inf, posinf=np.inf), jump
-
-
-@dataclass(frozen=True)
-class PlaceFound:
-    """What no place exceeds, the worst place found, and about how much it gives."""
-
-    bound: float
-    place: Place
-    value: float
+    return smooth and prior.is_log_concave
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +206,11 @@ class PlaceBoxes:
         medians = [float(prior.quantile(0.5)) for prior in self.priors]
         return tuple(float(np.clip(x, *of)) for x, of in zip(medians, ends, strict=True))
 
+    @property
+    def close(self) -> float:
+        """Relative width within which the worst place is looked for."""
+        return CLOSE_ROUND if self.is_round else CLOSE
+
     def at(self, place: Place, epsilon: float, aim: Direction) -> float:
         """What no likelihood exceeds at one place, by few cells; infinite where it cannot be true."""
         if place not in self.engines:
@@ -271,8 +237,8 @@ class PlaceBoxes:
         with np.errstate(divide="ignore"):
             return BeliefShift(float(np.log(mass)), float(np.log1p(-mass)))
 
-    def worst(self, epsilon: float, aim: Direction, enough: float = 0.0) -> PlaceFound:
-        """Return what no place exceeds; where `enough` is given, no closer than to show that it is kept or not."""
+    def worst(self, epsilon: float, aim: Direction) -> tuple[float, Place]:
+        """Return what no place exceeds, and the worst place found."""
         members = zip(self.attributes.values(), self.radii, strict=True)
         axes = [PlaceAxis.of(attribute, radius, epsilon) for attribute, radius in members]
         if self.is_round:
@@ -296,13 +262,10 @@ class PlaceBoxes:
             return -min(top, whole, between(a, b, bends)), next(tickets), a, b, bends
 
         tickets = count()
-        boxes, close = (
-            [bounded(low, high, 1.0)],
-            CLOSE_ROUND if self.is_round and enough else CLOSE,
-        )
+        boxes = [bounded(low, high, 1.0)]
         for _ in range(BOXES):
-            top, kept = -boxes[0][0], max(far, enough, value * (1 + close))
-            if top <= kept or value > enough > 0 or len(seen) >= CORNERS:
+            top, kept = -boxes[0][0], max(far, value * (1 + self.close))
+            if top <= kept or len(seen) >= CORNERS:
                 break
             _, _, a, b, bends = heappop(boxes)
             corners = [place for place in _corners(a, b) if place not in seen]
@@ -320,7 +283,7 @@ class PlaceBoxes:
             one[i] = two[i] = axes[i].cut(float(a[i]), float(b[i]))
             heappush(boxes, bounded(a, one, top))
             heappush(boxes, bounded(two, b, top))
-        return PlaceFound(min(max(far, -boxes[0][0]), 1.0), place, value)
+        return min(max(far, -boxes[0][0]), 1.0), place
 
     def _limits(
         self, axes: list[PlaceAxis], low: Array, high: Array, epsilon: float, aim: Direction
@@ -352,13 +315,11 @@ class PlaceBoxes:
             spread = float(np.exp(epsilon * reach))
             if aim == "fall":
                 return 1.0, spread, max(spread - 1, 1.0)
-            points, loose = np.transpose([low, high]), 1.0
-            if not all(axis.prior.is_log_concave for axis in axes):
-                points, loose = np.mean(points, axis=1), spread**0.5
-            one, two = (a.furthest(x) for a, x in zip(axes, points, strict=True))
+            ends = np.transpose([low, high])
+            one, two = (a.furthest(x) for a, x in zip(axes, ends, strict=True))
             far = combine(self.norm, [one[0][:, None, :, None], two[0][:, None]])
             mean = np.einsum("i,abij,j", one[1], np.exp(-epsilon * far), two[1])
-            most = float(loose / np.min(mean))
+            most = float(1 / np.min(mean))
         return (
             (most, most, most)
             if aim == "posterior"

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.joint.frame import Box, Frame
-from guessproof.risk.joint.joint_attack import places
+from guessproof.risk.joint.joint_attack import Box, Frame, places
 from guessproof.world.checks import Array, Indices, Mask, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Conditional, Goal
@@ -39,7 +38,6 @@ SETTLED = 1e-10  # of the whole: what a panel and its halves may differ by
 ROUNDS = 30  # halvings of panels
 PARTS = 4  # of a box along an axis in each round
 HALVINGS = 23  # rounds after which a piece of a slice is divided to rounding
-MOST_AXES = 3
 MOST_BOXES = 30_000_000  # pieces of slices: some seconds
 CHUNK = 1_000_000  # of them at once, for memory
 
@@ -68,11 +66,11 @@ class Boxes:
         return Boxes(np.repeat(self.cells, PARTS), weight, ends)
 
 
-def kinds(goal: Goal) -> tuple[Goal, ...]:
-    """Return right guesses; and wrong ones, where a third kind is ruled out."""
+def kinds(goal: Goal) -> tuple[Goal, Goal]:
+    """Return right guesses and wrong ones; a third kind may be ruled out."""
     if isinstance(goal, Conditional):
         return And((goal.goal, goal.region)), And((~goal.goal, goal.region))
-    return (goal,)
+    return goal, ~goal
 
 
 def shares(
@@ -124,7 +122,7 @@ def region_probability(frame: Frame, goal: Goal) -> Array | None:
     count = (
         np.prod([2 * NODES.size * ends[0].size for ends in pieces[:-1]]) * pieces[last][0].size
     )
-    if len(pieces) > MOST_AXES or count > MOST_BOXES:
+    if count > MOST_BOXES:
         return None
     parts = np.array_split(np.arange(left.size), 1 + int(count) // CHUNK)
     whole, done = (
@@ -170,9 +168,8 @@ def _slices(
         )
     parts = (mass * weight[:, None]).ravel()
     boxes = Boxes(np.repeat(home, low.size), parts, ends.reshape(-1, 2, parts.size))
-    both = kinds(goal) if isinstance(goal, Conditional) else (goal, ~goal)
     return np.array(
-        [shares(frame, kind, boxes, lines, HALVINGS, MOST_BOXES)[1] for kind in both]
+        [shares(frame, kind, boxes, lines, HALVINGS, MOST_BOXES)[1] for kind in kinds(goal)]
     )
 
 

@@ -11,18 +11,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.joint.joint_attack import span
-from guessproof.risk.limits import largest_epsilon
+from guessproof.risk.joint.engine import JointBounds
+from guessproof.risk.joint.formula import BeliefShift, GoalBlock, normal, product_shift
+from guessproof.risk.joint.joint_attack import JointAttack, span
+from guessproof.risk.limits import largest_epsilon, posterior_of
 from guessproof.risk.prior_free import PriorFree, worst_advantage, worst_distance
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
-from guessproof.world.goals import And, Compound, Exactly, Goal, Norm, Not, Within, combine
+from guessproof.world.goals import And, Exactly, Goal, Norm, Within, combine
 from guessproof.world.priors import PartlyKnown, Unknown
 
 BACK = 1e-14  # relative: rounding of an ε in closed form
@@ -100,48 +103,31 @@ class UnknownSeveral:
     def _product(self, epsilon: float, name: str, both: bool) -> float:
         """The largest rise (or move) over the unknown belief, the others at their worst by the product rule."""
 
-        def ends(side: str) -> Array:
-            return np.array(
-                [self._belief(self.goal, epsilon, side, {name: p}) for p in (0.0, 1.0)]
-            )
+        tree = normal(self.goal)
+        known = {n: a for n, a in self.attributes.items() if n != name}
+        truth = {n: value for n, value in (self.truth or {}).items() if n in known}
+        engine = JointBounds(JointAttack(known, truth, self.norm), self.goal)
 
-        distance, before = epsilon * span(self.attributes[name]), ends("before")
-        rise = _largest_gap(before, ends("upper"), distance)
+        def shift(p: float, block: GoalBlock, k: float) -> BeliefShift:
+            if name not in [a.name for a in block.goal.attributes]:
+                return engine.part(block.goal).shift(k, 1)
+            if block.is_single:
+                return BeliefShift(*np.log([p, 1 - p]))
+            problem = "says something of several numbers, one without a prior"
+            raise GoalError("goal", block.goal, problem, "give it a prior")
+
+        def beliefs(k: float) -> Array:
+            """The belief after (k = ±epsilon) or before (0), where that in the unknown part is 0 and 1."""
+            with np.errstate(divide="ignore"):
+                wholes = [product_shift(tree, k, partial(shift, p)) for p in (0.0, 1.0)]
+            return np.array([posterior_of(s.log_p, s.log_q, s.gain) for s in wholes])
+
+        distance, before = epsilon * span(self.attributes[name]), beliefs(0.0)
+        rise = _largest_gap(before, beliefs(epsilon), distance)
         if not both:
             return rise
-        return max(rise, _largest_gap((1 - before)[::-1], (1 - ends("lower"))[::-1], distance))
-
-    def _belief(
-        self, goal: Goal, epsilon: float, side: str, given: Mapping[str, float]
-    ) -> float:
-        """The belief in a goal by the product rule, where that in the unknown part is given."""
-        from guessproof.risk.attack import Attack  # which asks for this module
-
-        if isinstance(goal, Not):
-            raise GoalError(
-                "goal",
-                goal,
-                "a part that is missed needs a prior",
-                "give one, or ask without not",
-            )
-        if isinstance(goal, Compound):
-            parts = [self._belief(part, epsilon, side, given) for part in goal.parts]
-            return (
-                math.prod(parts)
-                if isinstance(goal, And)
-                else 1 - math.prod(1 - p for p in parts)
-            )
-        name = goal.attributes[0].name
-        if name in given:
-            return given[name]
-        at = {n: value for n, value in (self.truth or {}).items() if n == name}
-        if goal.depends_on_truth and not at:
-            problem = f"beside an unknown prior the true value of {name} is needed"
-            raise ParameterError("at", None, problem, f"give at={{{name!r}: …}} and the others")
-        attack = Attack(goal, at or None)
-        return float(
-            attack.prior if side == "before" else attack.posterior(epsilon, side).bound
-        )
+        fall = _largest_gap((1 - before)[::-1], (1 - beliefs(-epsilon))[::-1], distance)
+        return max(rise, fall)
 
 
 def _largest_gap(before: Array, after: Array, distance: float) -> float:

@@ -13,7 +13,7 @@ A fall is a rise of the complement. A belief near a place is at most that in the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import Any
@@ -28,36 +28,29 @@ from guessproof.risk.combinations import (
     true_combinations,
     true_values_of,
 )
-from guessproof.risk.joint.engine import JointBounds
+from guessproof.risk.joint.engine import JointBounds, typical_epsilon
 from guessproof.risk.joint.formula import GoalBlock, Tree, blocks, negated, normal
 from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.risk.joint.one_number import OneNumber, one_number
-from guessproof.risk.joint.places import PlaceBoxes, PlaceFound, change, judged
+from guessproof.risk.joint.places import PlaceBoxes, judged
 from guessproof.risk.joint.tables import is_finite
-from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
+from guessproof.risk.limits import COSTLY, Belief, advantage_of, largest_epsilon
 from guessproof.risk.line.worst import WorstSearch
-from guessproof.risk.worst_truth import WorstTruth, worst_search
+from guessproof.risk.worst_truth import WorstRows, WorstTruth, worst_search
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Conditional, Goal, Near, Norm, Not, Within
-from guessproof.world.line import LinePrior
 
 MOST = 2000  # true combinations that are tried
 MOST_BOXES = 500_000  # of all attributes together; each alone is cut into 2,000 at most
-SHY = 0.005  # by how much ε stays below what the worst place found allows, so that others need fewer looks
-ROUNDS = 20  # of a search for ε, each at a lower one
-STEPS = (
-    0.7,
-    0.98,
-)  # by which ε falls at least and at most where a place other than the worst one is open
+NEAR = 0.3  # relative error of an ε for the worst place, each of which takes seconds
 SEARCHED = 1e-3  # relative error of a search for ε
-LOOSE = 1.1  # times what a place gives: a bound that the product rule may bring down
 LEAST = 1e-9  # times a typical ε: of 0 boxes with infinite ends know nothing
 ROUNDING = 1 + 1e-12
 REMEDY = (
     "give at={…}, as of formulas it is for weighted sums of independent normal numbers and for listed values, and of "
-    "two independent numbers under normal, uniform, exponential, Laplace or histogram priors"
+    "two independent numbers under normal, uniform, exponential or Laplace priors"
 )
 
 
@@ -67,20 +60,9 @@ def worst_truths(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) ->
     if alone is not None:
         return WorstTruth(WorstSum(alone), "worst value of the formula, as one number")
     if is_finite(JointAttack(attributes, {}, norm), goal):
-        rows = WorstRows.of(attributes, goal, norm)
+        rows = worst_rows(attributes, goal, norm)
         return WorstTruth(rows, "worst of all combinations of true values")
     return WorstTruth(WorstPlaces(attributes, goal, norm), "worst true values by boxes of them")
-
-
-def typical_epsilon(attributes: Mapping[str, Attribute]) -> float:
-    """An ε at which the bulk of the widest prior is about one unit wide: where a search may start."""
-    widths = [1e-290]
-    for attribute in attributes.values():
-        prior, form = attribute.prior, attribute.distance.line_form
-        if isinstance(prior, LinePrior) and form is not None:
-            low, high = form.psi(prior.quantile([0.1, 0.9]))
-            widths.append(float(high - low))
-    return 1 / max(widths) if max(widths) > 1e-290 else 1.0
 
 
 @dataclass(frozen=True)
@@ -88,8 +70,9 @@ class WorstSum:
     """A weighted sum of normal numbers, whose worst true value is that of one number; it is named by the sum's."""
 
     sum: OneNumber
+    relative = COSTLY
 
-    def worst(self, epsilon: float, direction: Direction) -> Worst:
+    def worst(self, epsilon: float, direction: Direction, attack: bool = True) -> Worst:
         """The worst value of the sum that was found, and what none exceeds."""
         most = self._search(self.sum.bounding).worst(epsilon, direction)
         reached = replace(most, value=most.prior if direction == "posterior" else 0.0)
@@ -98,85 +81,48 @@ class WorstSum:
         at = {self.sum.bounding.attribute.name: reached.at}
         return Worst(at, min(reached.value, most.bound), most.bound, reached.prior)
 
-    def epsilon(self, limit: float, direction: Direction) -> float:
-        """The largest ε at which no value of the sum exceeds a limit."""
-        return self._search(self.sum.bounding).epsilon(limit, direction)
+    def start(self, limit: float, direction: Direction) -> float:
+        """An ε to begin a search with."""
+        return self._search(self.sum.bounding).start(limit, direction)
 
     @staticmethod
     def _search(goal: Goal) -> WorstSearch:
         return worst_search(goal.attribute, goal)
 
 
-@dataclass(frozen=True, eq=False)
-class WorstRows:
+def worst_rows(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstRows:
     """All combinations of true values of finite attributes that have an answer of their own."""
+    table = Combinations.of([attributes[a.name] for a in goal.attributes])
+    truths, inner = true_combinations(attributes, goal), goal
+    if isinstance(goal, Conditional):  # nobody has values that the attacker rules out
+        table = table.where(table.correct(goal.region, {}), goal.region)
+        inner = goal.goal
+        for known in goal.known:
+            names = [a.name for a in known.members]
+            truths = [row for row in truths if known.holds([row[n] for n in names], None)]
+    found = open_truths(table, inner, truths)
+    if not found.truths:
+        raise TrueValueError(
+            "at", None, "the goal is certain for every true value", "choose a narrower goal"
+        )
+    if len(found.truths) > MOST:
+        raise NotCertifiedError(
+            f"{len(found.truths)} combinations of true values are too many; give one with at={{…}}"
+        )
+    each = [
+        JointBounds(JointAttack(attributes, row, norm), goal).belief() for row in found.truths
+    ]
 
-    belief: Belief
-    truths: list[dict[str, Any]]
-    certain: dict[str, Any] | None
-
-    @classmethod
-    def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstRows:
-        """The rows of a goal."""
-        table = Combinations.of([attributes[a.name] for a in goal.attributes])
-        truths, inner = true_combinations(attributes, goal), goal
-        if isinstance(goal, Conditional):  # nobody has values that the attacker rules out
-            table = table.where(table.correct(goal.region, {}), goal.region)
-            inner = goal.goal
-            for known in goal.known:
-                names = [a.name for a in known.members]
-                truths = [row for row in truths if known.holds([row[n] for n in names], None)]
-        found = open_truths(table, inner, truths)
-        if not found.truths:
-            raise TrueValueError(
-                "at", None, "the goal is certain for every true value", "choose a narrower goal"
-            )
-        if len(found.truths) > MOST:
-            raise NotCertifiedError(
-                f"{len(found.truths)} combinations of true values are too many; give one with at={{…}}"
-            )
-        each = [
-            JointBounds(JointAttack(attributes, row, norm), goal).belief()
-            for row in found.truths
+    def gain(k: Array) -> tuple[Array, Array]:
+        pairs = [
+            one.gain(own) for one, own in zip(each, np.broadcast_to(k, len(each)), strict=True)
         ]
+        attack, bound = np.array(pairs).T
+        return attack, bound
 
-        def gain(k: Array) -> tuple[Array, Array]:
-            pairs = [
-                one.gain(own)
-                for one, own in zip(each, np.broadcast_to(k, len(each)), strict=True)
-            ]
-            attack, bound = np.array(pairs).T
-            return attack, bound
-
-        log_p, log_q = np.array([(one.log_p, one.log_q) for one in each]).T
-        return cls(
-            Belief(log_p, log_q, gain, each[0].how, each[0].relative),
-            found.truths,
-            found.certain,
-        )
-
-    def worst(self, epsilon: float, direction: Direction) -> Worst:
-        """The worst row, and what none exceeds."""
-        if direction == "posterior" and self.certain is not None:
-            return Worst(self.certain, 1.0, 1.0, 1.0)
-        own = self.belief
-        gains = own.gain(np.asarray(-epsilon if direction == "fall" else epsilon))
-        attack, bound = (change(own.log_p, own.log_q, gain, direction) for gain in gains)
-        best = int(np.argmax(attack))
-        return Worst(
-            self.truths[best],
-            float(attack[best]),
-            float(np.max(bound)),
-            float(np.exp(own.log_p[best])),
-        )
-
-    def epsilon(self, limit: float, direction: Direction) -> float:
-        """The largest ε at which no row exceeds a limit."""
-        if direction == "posterior":
-            limit = max(limit, float(np.exp(np.max(self.belief.log_p))))
-            return float(np.min(self.belief.epsilon(posterior=limit)))
-        belief = self.belief.turned if direction == "fall" else self.belief
-        return float(np.min(belief.epsilon(limit)))
+    log_p, log_q = np.array([(one.log_p, one.log_q) for one in each]).T
+    belief = Belief(log_p, log_q, gain, each[0].how, each[0].relative)
+    return WorstRows(belief, found.truths, found.certain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,65 +133,48 @@ class WorstPlaces:
     goal: Goal
     norm: Norm
 
+    @property
+    def relative(self) -> float:
+        """How closely an ε is worth looking for."""
+        return SEARCHED if self.places is None else NEAR
+
+    def start(self, limit: float, direction: Direction) -> float:
+        """An ε to begin a search with."""
+        start = typical_epsilon(self.attributes)
+        if self.places is None:
+            return start
+        value = partial(self.places.at, self.places.middle, aim=direction)
+        base = value(0.0)
+        found = largest_epsilon(
+            lambda e: np.asarray(value(float(e)) - base),
+            np.asarray((limit - base) / (1 + self.places.close)),
+            start=start,
+            relative=SEARCHED,
+        )
+        return float(found) if 0 < found < math.inf else start
+
     @cached_property
     def places(self) -> PlaceBoxes | None:
         """All places, where they can be searched."""
         return PlaceBoxes.of(self.attributes, self.goal, self.norm)
 
-    def worst(self, epsilon: float, direction: Direction) -> Worst:
+    def worst(self, epsilon: float, direction: Direction, attack: bool = True) -> Worst:
         """The worst true values found, and what none exceed."""
         if self.places is None or not epsilon:
             bound, at = self.by_boxes(epsilon, direction)
         else:
-            found = self._found(self.places, epsilon, direction)
-            bound, at = found.bound, dict(zip(self.places.attributes, found.place, strict=True))
+            bound, place = self.places.worst(epsilon, direction)
+            at = dict(zip(self.places.attributes, place, strict=True))
         if not epsilon and direction != "posterior":
             bound = 0.0
+        if not attack:
+            return Worst(at, 0.0, bound, 0.0)
         try:
             engine = JointBounds(JointAttack(self.attributes, at, self.norm), self.goal)
             prior, value = engine.prior(), judged(engine, epsilon, direction, attack=True)
         except TrueValueError:  # none can lie there
             return Worst(at, 0.0, bound, 0.0)
         return Worst(at, min(value, bound), bound, float(np.exp(prior.log_p)))
-
-    def _found(
-        self, places: PlaceBoxes, epsilon: float, direction: Direction, enough: float = 0.0
-    ) -> PlaceFound:
-        """What no place exceeds; with `enough`, no closer than to show that it is kept or not."""
-        found = places.worst(epsilon, direction, enough)
-        if found.bound <= max(enough, found.value * LOOSE):
-            return found
-        return replace(found, bound=min(found.bound, self.by_boxes(epsilon, direction)[0]))
-
-    def epsilon(self, limit: float, direction: Direction) -> float:
-        """The largest ε found at which the limit is proven to hold for all true values."""
-        if not 0 < limit < 1:
-            return math.inf if limit else 0.0
-        places = self.places
-        if places is None:
-            return self._largest(lambda e: self.by_boxes(e, direction)[0], limit)
-        place, epsilon = places.middle, math.inf
-        for _ in range(ROUNDS):
-            value = partial(places.at, place, aim=direction)
-            epsilon = min(epsilon, self._largest(value, limit) * (1 - SHY))
-            if not epsilon:
-                break
-            found = self._found(places, epsilon, direction, limit)
-            if found.bound <= limit:
-                return epsilon / ROUNDING
-            if found.value <= limit:
-                base = value(0.0)
-                epsilon *= float(np.clip((limit - base) / (found.bound - base), *STEPS))
-            place = found.place
-        return 0.0
-
-    def _largest(self, bound: Callable[[float], float], limit: float) -> float:
-        base = bound(0.0)
-        rise, start = np.asarray(max(limit - base, 0.0)), typical_epsilon(self.attributes)
-        found = largest_epsilon(
-            lambda e: np.asarray(bound(float(e)) - base), rise, start=start, relative=SEARCHED
-        )
-        return float(found)
 
     # The product rule over boxes of true values.
 

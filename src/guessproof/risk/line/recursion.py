@@ -34,7 +34,6 @@ UP, DOWN, PLAIN = (
     4,
 )  # rows of masses times e^{εψ}, e^{−εψ} and 1, from below; from above in the next row
 CLOSE = 1e-12  # relative width at which the search for a gain ends
-OUTWARDS = 1e-11  # relative: more than this search loses
 MOST_SCALE = 30.0  # of a gain, where the search for it begins
 EPS = float(np.finfo(float).eps)
 STRAIGHT = 1e-12  # of a tilt: below it a density is constant in floating point
@@ -205,9 +204,13 @@ class LineTables:
         def unreachable(gain: Array) -> Array:
             return np.exp(-np.asarray(self.margin(log_p - log_q + float(gain))))
 
-        start = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
-        gain = largest_epsilon(unreachable, np.asarray(1.0), start=start, relative=CLOSE)
-        return log_p - log_q + float(gain) * (1 + OUTWARDS * self.bound)
+        reach = (
+            self.question.reach or 1.0
+        )  # 0 where infinite tails begin at the goal's only edge
+        start = min(max(self.epsilon * reach, EPS), MOST_SCALE)
+        close = CLOSE if start > EPS else 1.0  # of a gain that is lost in rounding
+        gain = largest_epsilon(unreachable, np.asarray(1.0), start=start, relative=close)
+        return log_p - log_q + float(gain) * math.exp(2 * close * self.bound)
 
 
 def _log_subtract(a: float, b: float) -> float:

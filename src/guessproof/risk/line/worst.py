@@ -23,9 +23,9 @@ import numpy as np
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.bracket import Direction, Worst
-from guessproof.risk.limits import COSTLY, advantage_of, largest_epsilon, posterior_of
+from guessproof.risk.limits import COSTLY, advantage_of, posterior_of
 from guessproof.risk.line.recursion import LineQuestion
-from guessproof.risk.line.tent import CappedTilts, Indices, Tilts, binding_form, capped_ends
+from guessproof.risk.line.tent import CappedTilts, Indices, Tilts, capped_ends
 from guessproof.world.checks import Array
 from guessproof.world.distances import LineForm
 from guessproof.world.goals import Within
@@ -33,14 +33,12 @@ from guessproof.world.line import LinePrior
 from guessproof.world.pieces import pieces_of
 
 CLOSE = 8e-4  # relative width at which a box is left alone
-ROUGHLY = 30.0  # times as wide while an ε is looked for
 CLOSE_CAPPED = 5e-3  # the same under a cap, where a true value costs ten times as much
 ROUGH = 1e-4  # of a gain: how closely odds under a cap are bounded
 FIRST = 64  # boxes at the start, evenly and by quantiles each
 PARTS = 4  # into which a box is divided
 MOST = 60_000  # true values; what is left open then stays in the bound
 ROUNDS = 60  # of division; a box may become as narrow as two neighbouring numbers
-HIGH = 0.5  # a belief or rise from which on goals are compared by their odds as well
 TINY = 1e-15  # of an advantage: rounding
 FURTHER = np.array(
     [1e-13, 1e-30, 1e-60, 1e-120, 1e-280]
@@ -50,8 +48,6 @@ BULK = np.array(
     [0.1, 0.9]
 )  # quantiles: the search for ε starts where this is about one unit wide
 SURE = 1e-3  # of a belief: what is left of 1 is not bounded more closely than a share of this
-TRIES = 40  # to prove a limit, each at a smaller ε
-MOST_BACK = 0.1  # share of ε that one try gives up at most
 REFUSAL = (
     "the worst true value may lie at infinity and this prior's tail is not known; "
     "give the attribute bounds=(low, high), or a true value with at={…}"
@@ -82,21 +78,15 @@ class WorstSearch:
     goal: Within
     low: float
     high: float
+    relative = COSTLY  # how closely an ε is looked for
 
-    @classmethod
-    def of(
-        cls, prior: LinePrior, form: LineForm, goal: Within, low: float, high: float
-    ) -> WorstSearch:
-        """The search; a cap that no two values reach is dropped."""
-        return cls(prior, binding_form(prior, form), goal, low, high)
+    def start(self, limit: float, direction: Direction) -> float:
+        """An ε at which the bulk of the prior is about one unit wide: where a search begins."""
+        bulk = float(np.diff(self.form.psi(self.prior.quantile(BULK)))[0])
+        return 1 / bulk if bulk > 0 else 1.0
 
-    def worst(
-        self, epsilon: float, direction: Direction, enough: float = 0.0, rough: float = 1.0
-    ) -> Worst:
-        """The worst true value found, and what none exceeds; bounds up to `enough` are not improved.
-
-        `rough`: how many times further apart than usual both may be.
-        """
+    def worst(self, epsilon: float, direction: Direction, attack: bool = True) -> Worst:
+        """The worst true value found, and what none exceeds."""
         if epsilon == 0 and direction != "posterior":
             middle = float(np.clip(self.prior.quantile(0.5), self.low, self.high))
             return Worst(
@@ -105,7 +95,8 @@ class WorstSearch:
         low, high, settled = self.range_of(epsilon, direction)
         points = self.points(low, high)
         left, right = points[:-1], points[1:]
-        best, asked, close = None, 0, rough * self.close
+        best, asked = None, 0
+        close = CLOSE if np.isinf(self.form.cap) else CLOSE_CAPPED
         for _ in range(ROUNDS):
             found = self.over(np.union1d(left, right), epsilon, direction)
             asked += found.at.size
@@ -115,12 +106,12 @@ class WorstSearch:
                     *(float(x[i]) for x in (found.at, found.attack, found.bound, found.prior))
                 )
             bound = found.most[np.searchsorted(found.at, left)]
-            accepted = max(enough or best.value + _slack(best.value, close) + TINY, settled)
+            slack = close * min(best.value, max(1 - best.value, SURE))
+            accepted = max(best.value + slack + TINY, settled)
             open_ = (bound > accepted) & (right > np.nextafter(left, np.inf)) & (asked <= MOST)
             settled = max(settled, float(np.max(bound[~open_], initial=0.0)))
-            if not open_.any() or (enough and best.value > enough):
-                unsettled = float(np.max(bound, initial=0.0))
-                return replace(best, bound=max(settled, unsettled, best.value))
+            if not open_.any():
+                return replace(best, bound=max(settled, best.value))
             share = np.arange(PARTS + 1) / PARTS
             cuts = left[open_, None] + share * (right - left)[open_, None]
             cuts[:, -1] = right[open_]
@@ -128,60 +119,6 @@ class WorstSearch:
         raise NotCertifiedError(
             "the worst true value was not found; give a true value with at={…}"
         )
-
-    @property
-    def close(self) -> float:
-        """How closely a bound lies above the worst value found, relative to the value or to what is left of 1."""
-        return CLOSE if np.isinf(self.form.cap) else CLOSE_CAPPED
-
-    def epsilon(self, limit: float, direction: Direction) -> float:
-        """The largest ε found at which the limit is proven for every true value."""
-        before = self.worst(0.0, direction).bound
-        if limit >= 1 or limit <= before:
-            return math.inf if limit >= 1 else 0.0
-        if direction != "posterior" and limit >= self._farthest(direction):
-            return math.inf
-
-        def size(value: float) -> float:
-            """About in proportion to ε; of a belief, what it gains in ln odds."""
-            if direction != "posterior":
-                return value
-            with np.errstate(divide="ignore"):
-                odds = np.log([value, before]) - np.log1p([-value, -before])
-            return float(odds[0] - odds[1])
-
-        def found(epsilon: Array) -> Array:
-            return np.asarray(size(self.worst(float(epsilon), direction, rough=ROUGHLY).value))
-
-        aim = size(limit - self.close * min(limit, 1 - limit))
-        bulk = float(np.diff(self.form.psi(self.prior.quantile(BULK)))[0])
-        start = 1 / bulk if bulk > 0 else 1.0
-        epsilon = float(largest_epsilon(found, np.asarray(aim), start=start, relative=COSTLY))
-        if not 0 < epsilon < math.inf:
-            return epsilon
-        back = self.close
-        enough = (
-            limit if limit > 1 - SURE else 0.0
-        )  # what is said of this ε afterwards is the same
-        for _ in range(TRIES):
-            proven = self.worst(epsilon, direction, enough)
-            if proven.bound <= limit:
-                return epsilon
-            epsilon *= min(aim / max(size(proven.value), aim), 1 - back)
-            back = min(2 * back, MOST_BACK)
-        return 0.0
-
-    def _farthest(self, direction: Direction) -> float:
-        """How far no belief can move, whatever is released: up to 1, or down to 0."""
-        if not np.isfinite(self.low) or not np.isfinite(self.high):
-            return 1.0
-        lo, hi = self._edges(self.points(self.low, self.high))
-        if np.any(np.diff(lo) < 0) or np.any(np.diff(hi) < 0):  # more than 100 %
-            return 1.0
-        if direction == "fall":
-            return float(np.max(self.prior.mass(lo[:-1], hi[1:]), initial=0.0))
-        inner = np.maximum(lo[1:], hi[:-1])  # correct for all true values between two points
-        return 1.0 - float(np.min(self.prior.mass(lo[1:], inner)))
 
     def _edges(self, t: Array) -> tuple[Array, Array]:
         return self.goal.edges(t)[0]
@@ -281,7 +218,7 @@ class WorstSearch:
             narrow = np.maximum(hi[1:] - lo[1:], hi[:-1] - lo[:-1]) * peak
             union = np.fmin(self.prior.mass(lo[:-1], hi[1:]), narrow)
             bounds = [0.5 * (value[:-1] + value[1:] + strips), union * gained(first, last)]
-            if direction != "fall" and np.max(value) > HIGH:
+            if direction != "fall":
                 odds = tilts.bracket(first, np.maximum(last, first + 1), True)[1]
                 inner = self.prior.mass(lo[1:], np.maximum(hi[:-1], lo[1:]))
                 belief = posterior_of(odds, 0.0, step)
@@ -337,19 +274,10 @@ class WorstSearch:
         ends = [float(pieces.left[-1] if side > 0 else pieces.right[0]), *form.cuts]
         knot = side * max(side * x for x in ends)
         t = side * max(side * knot, side * near) + side * (self.goal.radius or 0.0)
-        world = self
-        if form.cuts or not self.prior.is_log_linear:  # else log-concave
-            prior = self.prior.given(*sorted((knot, side * math.inf)))
-            form = LineForm(
-                slopes=(form.slopes[side > 0 and -1],), step=form.step, cap=form.cap
-            )
-            world = replace(self, prior=prior, form=form)
+        form = LineForm(slopes=(form.slopes[side > 0 and -1],), step=form.step, cap=form.cap)
+        prior = self.prior.given(*sorted((knot, side * math.inf)))
+        world = replace(self, prior=prior, form=form)
         found = world.over(
             np.array([t, np.nextafter(t, side * math.inf)]), epsilon, "posterior"
         )
         return t, float(found.bound[0])
-
-
-def _slack(value: float, close: float) -> float:
-    """How far a bound may lie above the worst value found."""
-    return close * min(value, max(1 - value, SURE))

@@ -38,9 +38,8 @@ FLAT = LineForm()
 HOW = "normal noise, outputs in cells"
 PEAKS = 24  # of the tents of a pure guarantee
 WIDTH = 0.2  # of cells of values, in units of the noise
-FIRST = 48  # cells of true values
-DIVIDED = 4  # into which one is divided
-MOST_CELLS = 1000  # of true values at once
+DIVIDED = 6  # cells into which one of true values is divided
+MOST_CELLS = 1000  # of true values at once; what is open then stays in the bound
 BESIDE = 64.0  # spacings of numbers: how far beside a value the goal no longer holds it
 CLOSE = 0.01  # relative, for the worst true value
 WIDEST = 400.0  # answers that vary by more, in units of the noise: no belief is promised
@@ -78,7 +77,8 @@ class GaussianReading:
             )
         if not isinstance(goal, (Within, Inside)) or len(goal.edges(0.0)) > 1:
             problem = "with Gaussian noise only a goal that is one interval of one number can be judged"
-            raise GoalError("goal", goal, problem, "write it as within, or use laplace noise")
+            remedy = "write it as within, ask for one attribute at a time, or use laplace noise"
+            raise GoalError("goal", goal, problem, remedy)
 
     def advantage(self, failure: float = 0.0, *, both: bool = False) -> Bracket:
         """How far the belief rises (with both: moves) but with this probability, given the worst true value."""
@@ -105,7 +105,7 @@ class GaussianReading:
         a, b, c, d = edges = np.broadcast_arrays(*ends)[:-1]
         cuts = *self.response.cuts, *self.pure.cuts
         prior: Any = self.attribute.prior
-        cells = cells_of(prior, self.response.psi, edges, [left, right], cuts, WIDTH)
+        cells = cells_of(prior, self.response.psi, edges, cuts, WIDTH)
         first, past = cells.positions(a, d)
         least, most = self.response.psi([left, right])
         tilts, room = self._tents(cells, first, past)
@@ -139,7 +139,7 @@ class GaussianReading:
             )
         if self.response.psi(high) - self.response.psi(low) > WIDEST:
             return Bracket.meet(0.0, 1.0, HOW)
-        left, right = _parts(np.array([low]), np.array([high]), FIRST)
+        left, right = np.array([low]), np.array([high])
         if isinstance(prior, Finite) and isinstance(goal, Within):
             # Between two values at which one becomes correct, or ceases to be, the goal holds the same.
             turns = np.clip(goal.turning_points(prior.points), low, high)
@@ -157,7 +157,8 @@ class GaussianReading:
             is_open = (bounds > max(attack * (1 + CLOSE), closed)) & (right > left)
             is_open &= DIVIDED * np.sum(is_open) <= MOST_CELLS
             closed = float(np.max(bounds[~is_open], initial=closed))
-            left, right = _parts(left[is_open], right[is_open], DIVIDED)
+            corners = np.linspace(left[is_open], right[is_open], DIVIDED + 1)
+            left, right = corners[:-1].ravel(), corners[1:].ravel()
         at = np.array([worst.at])
         before = float(worst._views(at, at)[0].prior[0])
         return Bracket.meet(
@@ -176,12 +177,6 @@ class GaussianReading:
             # Some answer, or another release, tells that the goal is missed.
             found[1] = np.maximum(found[1], union.prior)
         return np.minimum(np.add(found, [[0.0], [self.slack]]), 1.0)
-
-
-def _parts(left: Array, right: Array, parts: int) -> tuple[Array, Array]:
-    """Divide intervals."""
-    corners = np.linspace(left, right, parts + 1)
-    return corners[:-1].ravel(), corners[1:].ravel()
 
 
 @dataclass(frozen=True)
@@ -204,17 +199,6 @@ class GaussianAttack:
     knows: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.goal.attributes) > 1:
-            problem = "speaks of several attributes, and Gaussian noise is judged for one"
-            raise GoalError(
-                "goal", self.goal, problem, "ask for one at a time, or use an ε (gp.Attack)"
-            )
-        if any(
-            isinstance(a.prior, Finite) and not a.prior.is_line for a in self.goal.attributes
-        ):
-            problem = "speaks of labels, and Gaussian noise is judged for numbers"
-            remedy = "give each label the number that it adds to the answer, such as 0 and 1, or use an ε (gp.Attack)"
-            raise GoalError("goal", self.goal, problem, remedy)
         self._reading(1.0)
 
     @cached_property
@@ -270,7 +254,7 @@ class GaussianAttack:
         form = attribute.distance.line_form
         if form is None or form.step or np.isfinite(form.cap):
             problem = "Gaussian noise needs an answer that is a rising function of the number"
-            remedy = "use Absolute(…) or Clamped(…)"
+            remedy = "use Absolute(…) or Clamped(…), and for labels the numbers that they add, such as 0 and 1"
             raise MetricError("metric", attribute.distance, problem, remedy)
         truth = at.get(attribute.name, next(iter(at.values()), None))
         if truth is not None:

@@ -41,7 +41,7 @@ QUADRATURE = 5e-7  # 3!⁴/(7·6!³)
 CURVED = 6.0  # K: the sixth derivative of normal and of Cauchy densities is below 6⁶ times the density near 0
 EPS = 2.0**-52  # rounding of a sum, for each of its terms
 
-WINDOW = 14.0  # how far beyond goals and what is answered near some values cells are narrow, in units of the noise
+WINDOW = 14.0  # how far beyond the goals' answers cells are narrow, in units of the noise
 GRADED = 0.25  # of the distance from the window, by which answers may vary more
 UNLIKELY = 1e-9  # probability of values that may be in wider cells
 TAIL_MASSES = 10.0 ** -np.array(
@@ -143,11 +143,11 @@ def atom_cells(points: Array, answers: Array, mass: Array) -> Cells:
 
 
 def cells_of(
-    prior: LinePrior | Finite, answer: Answer, edges: Any, near: Any, cuts: Any, width: float
+    prior: LinePrior | Finite, answer: Answer, edges: Any, cuts: Any, width: float
 ) -> Cells:
     """A prior cut at `edges` of goals and at `cuts`, so that answers vary by at most `width` in a cell.
 
-    They vary by more far from the goals and from what is answered `near` some values.
+    They vary by more far from the goals' answers.
     """
     if isinstance(prior, Finite):
         answers = np.asarray(answer(prior.points), dtype=np.float64)
@@ -155,7 +155,7 @@ def cells_of(
     likely = prior.quantile(np.array([UNLIKELY, 1 - UNLIKELY]))
     inside = np.clip([np.min(edges), np.max(edges)], *likely)
     peaks = np.linspace(inside[0], inside[1], PARTS + 1)
-    answers = np.asarray(answer(np.append(peaks, np.clip(near, *likely))))
+    answers = np.asarray(answer(peaks))
     window = np.min(answers) - WINDOW, np.max(answers) + WINDOW
     tails = prior.quantile(TAIL_MASSES), prior.quantile(TAIL_MASSES, True)
     places = np.concatenate([np.ravel(edges), np.ravel(cuts), peaks, *tails])

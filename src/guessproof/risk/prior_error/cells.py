@@ -1,10 +1,7 @@
 """The declared prior cut into cells, for one distance and one ε: what the attack and the certificate add up.
 
-Each cell has its exact probability, the range of ε·ψ in it and bounds of the tilted integral ∫ e^{±εψ} f. A concave
-function of E = e^{±εψ} has its least mean over a cell, given the mean of E, where all of the cell lies at its two ends:
-so two atoms stand for each cell, and sums over runs of cells are differences of cumulative sums. At an infinite end E
-is 0, or so large that the atom has no probability but what is left of the tilt. The right side of a peak is the left
-side in the mirror image.
+Each cell has its exact probability, the range of ε·ψ in it and bounds of the tilted integral ∫ e^{±εψ} f; sums over
+runs of cells are differences of cumulative sums. The right side of a peak is the left side in the mirror image.
 """
 
 from __future__ import annotations
@@ -22,11 +19,11 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
 
-STEEPEST = 600.0  # ln E beyond which it counts as infinite: e^x and sums of it stay doubles
-CELLS = 500  # by probability, and as many evenly: chords in cells are off by a share of a thousandth
+ROUNDING = 1e-14  # of cumulative sums: every sum over cells is rounded to a side by it
+CELLS = 500  # by probability, and as many evenly
 KNOTS = 48  # edges of cells inside a goal, so that its peaks and thresholds lie on edges
 OUTERMOST = 1e-9  # quantile up to which a goal without an end is divided
-FEWEST, MOST = 96, 2500  # true values whose goals end at cell edges: more for narrow goals
+TRUTHS = 1000  # whose goals end at cell edges, between each two of these quantiles
 BULK, FURTHER = 1e-3, 1e-7  # quantiles between which true values are close to each other
 # Quantiles to 1e-181 of further ones; all true values beyond are one box.
 TAILS = 10 ** -(2.0 ** np.arange(1.5, 8.5))
@@ -37,33 +34,34 @@ class Side:
     """Cells on the left of peaks, in order; tents have E = e^ψ there (sign 1), valleys e^{−ψ} (sign −1)."""
 
     sign: int
-    psi: Array  # ε·ψ of the atoms, two for each cell
-    totals: Array  # cumulative probability and ∫ E f of atoms, each with the lower and the upper bound of the tilt
-
-    @cached_property
-    def edges(self) -> Array:
-        """ε·ψ at the edges between cells, midway where ψ jumps; one more than cells."""
-        inner = 0.5 * (self.psi[1:-1:2] + self.psi[2::2])
-        return np.concatenate([self.psi[:1], inner, self.psi[-1:]])
+    start: Array  # ε·ψ at the left end of each cell, and at the right one
+    stop: Array
+    edges: Array  # where peaks and goals may end, one more than cells
+    totals: Array  # cumulative probability, and ∫ E f from below and from above
 
     @cached_property
     def finite_edges(self) -> Array:
-        """The same with the nearest finite one in place of an infinite end."""
+        """The edges with the nearest finite one in place of an infinite end."""
         return np.clip(self.edges, *self.edges[np.isfinite(self.edges)][[0, -1]])
 
     @property
     def below(self) -> Array:
         """The probability below each edge."""
-        return self.totals[0, 0, ::2]
+        return self.totals[0]
 
-    def atoms(self, first: Any, last: Any, upper: Any) -> Array:
-        """Probability and ∫ E f over atoms first … last − 1, with the tilt bounded from above (1) or below (0)."""
-        total = self.totals[:, upper, last] - self.totals[:, upper, first]
-        return np.where(last > first, total, 0.0)
+    def sums(self, first: Any, last: Any, near: Any) -> Array:
+        """Probability and ∫ E f over cells first … last − 1, rounded as if all of a cell were nearer to the peak.
 
-    def sums(self, first: Any, last: Any, upper: Any) -> Array:
-        """The same over cells."""
-        return self.atoms(2 * first, 2 * last, upper)
+        That is the tilt of tents from above with the probability from below; with `near` False it is the other way
+        round, and so it is for valleys.
+        """
+        before, after = self.totals[:, first], self.totals[:, last]
+        slack = ROUNDING * np.maximum(np.abs(before), np.abs(after))
+        slack = np.where(np.isfinite(slack), slack, 0.0)
+        low, high = after - before - slack, after - before + slack
+        is_upper = np.equal(near, self.sign > 0)
+        found = np.where(is_upper, np.stack([low[0], high[2]]), np.stack([high[0], low[1]]))
+        return np.where(last > first, found, 0.0)
 
 
 def sides_of(question: LineQuestion, epsilon: float, sign: int) -> tuple[Side, Side]:
@@ -71,39 +69,27 @@ def sides_of(question: LineQuestion, epsilon: float, sign: int) -> tuple[Side, S
     pieces, (left, right) = question.pieces, question.position
     start = np.where(np.isneginf(pieces.left) & (question.rate > 0), -np.inf, epsilon * left)
     stop = np.where(np.isposinf(pieces.right) & (question.rate > 0), np.inf, epsilon * right)
-    mass, rate, shift = (
-        np.exp(pieces.log_mass),
-        sign * epsilon * question.rate,
-        sign * epsilon * left,
-    )
+    edges = np.append(start, stop[-1])
+    rate, shift = sign * epsilon * question.rate, sign * epsilon * left
     tilts = [np.stack(pieces.end_tilt(k)) for k in (rate, -rate)]
-    mirrored = -stop[::-1], -start[::-1], mass[::-1], (tilts[1] - shift)[:, ::-1]
-    return _side(sign, start, stop, mass, tilts[0] + shift), _side(sign, *mirrored)
-
-
-def _side(sign: int, start: Array, stop: Array, mass: Array, log_tilt: Array) -> Side:
-    """Two atoms for each cell, with its probability and either bound of its tilt."""
-    tilt, first, last = (
-        np.exp(np.minimum(x, STEEPEST)) for x in (log_tilt, sign * start, sign * stop)
+    log_mass, back = pieces.log_mass, slice(None, None, -1)
+    mirrored = -stop[back], -start[back], -edges[back], log_mass[back]
+    return (
+        _side(sign, start, stop, edges, log_mass, tilts[0] + shift),
+        _side(sign, *mirrored, (tilts[1] - shift)[:, back]),
     )
-    tilt = np.clip(tilt, mass * np.minimum(first, last), mass * np.maximum(first, last))
-    with np.errstate(all="ignore"):
-        mean, steep = tilt / mass, np.isposinf(log_tilt)
-        steep[1] |= log_tilt[1] - np.log(mass) > STEEPEST
-        at_last = np.nan_to_num(np.clip((mean - first) / (last - first), 0.0, 1.0))
-        at_first = np.clip((last - mean) / (last - first), 0.0, 1.0)
-    at_first = np.where(first == last, 1.0 - at_last, np.nan_to_num(at_first))
-    masses = _paired(mass * at_first, mass * at_last)
-    tilts = masses * _paired(first, last)
-    tilts[np.repeat(steep, 2, axis=1)] = np.inf
-    # Tilts are summed from where E is small.
-    tilts = sign * _summed(tilts[:, ::sign])[:, ::sign]
-    return Side(sign, _paired(start, stop), np.stack([_summed(masses), tilts]))
 
 
-def _paired(first: Array, last: Array) -> Array:
-    """Both in turn, along the last axis."""
-    return np.stack([first, last], axis=-1).reshape(*first.shape[:-1], -1)
+def _side(
+    sign: int, start: Array, stop: Array, edges: Array, log_mass: Array, log_tilt: Array
+) -> Side:
+    """Cells with their probabilities and both bounds of their tilts, which lie between those of their ends."""
+    with np.errstate(all="ignore"):  # an infinite end, or no probability, bounds nothing
+        ends = log_mass + np.sort(sign * np.stack([start, stop]), axis=0)
+        tilts = np.exp(np.fmin(np.fmax(log_tilt, ends[0]), ends[1]))
+        # Tilts are summed from where E is small.
+        sums = sign * _summed(tilts[:, ::sign])[:, ::sign]
+    return Side(sign, start, stop, edges, np.append(_summed(np.exp([log_mass])), sums, axis=0))
 
 
 def _summed(values: Array) -> Array:
@@ -136,23 +122,21 @@ class LineGoals:
 def stated_goals(
     prior: LinePrior | Finite, form: LineForm, goal: Goal, at: Any
 ) -> tuple[LineGoals, ...]:
-    """The parts of the goal of one true value (or of none)."""
+    """The parts of the goal of one true value (or of none), whose rises add up: its intervals, or those it lacks."""
     if isinstance(prior, Finite):
-        return parts_of(atom_question(prior, form, goal.chosen(prior, at)), at)
-    intervals = np.array(goal.edges(0.0 if at is None else float(at)), dtype=np.float64)
-    low, high = np.clip(intervals.T, prior.quantile(OUTERMOST), prior.quantile(OUTERMOST, True))
-    knots = np.append(np.linspace(low, high, KNOTS), _grid(prior, form))
-    return parts_of(density_question(prior, form, intervals, knots), at)
-
-
-def parts_of(question: LineQuestion, at: Any) -> tuple[LineGoals, ...]:
-    """Parts whose rises add up to that of a goal: its intervals, or those it lacks."""
+        question = atom_question(prior, form, goal.chosen(prior, at))
+    else:
+        intervals = np.array(goal.edges(0.0 if at is None else float(at)), dtype=np.float64)
+        low, high = np.clip(
+            intervals.T, prior.quantile(OUTERMOST), prior.quantile(OUTERMOST, True)
+        )
+        knots = np.append(np.linspace(low, high, KNOTS), _grid(prior, form))
+        question = density_question(prior, form, intervals, knots)
     first, last = question.runs
     inside = question.goal[first]
     turned = 2 * int(np.sum(inside)) > inside.size
-    truths = np.array([at])
     return tuple(
-        LineGoals(question, first[[i]], last[[i]] + 1, truths, turned)
+        LineGoals(question, first[[i]], last[[i]] + 1, np.array([at]), turned)
         for i in np.flatnonzero(inside != turned)
     )
 
@@ -161,7 +145,7 @@ def goals_in_range(
     prior: LinePrior, form: LineForm, goal: Goal, bounds: tuple[float, float]
 ) -> LineGoals:
     """The goals, each one interval, of all true values in a range; at infinity they are empty."""
-    truths = _truths(prior, goal, bounds)
+    truths = _truths(prior, bounds)
     low, high = (np.where(np.isfinite(truths), end, truths) for end in goal.edges(truths)[0])
     some = truths.size // 2
     knots = np.concatenate([low, truths, high, _grid(prior, form)])
@@ -185,15 +169,14 @@ def _grid(prior: LinePrior, form: LineForm) -> Array:
     """Edges of cells by probability, and evenly in the distance."""
     even = prior.quantile((np.arange(CELLS) + 0.5) / CELLS)
     low, high = form.psi(even[[0, -1]])
-    return np.append(even, form.inverse(np.linspace(low, high, CELLS)))
+    heights = np.linspace(low, high, CELLS)
+    return np.append(even, np.interp(heights, form.psi(even), even))
 
 
-def _truths(prior: LinePrior, goal: Goal, bounds: tuple[float, float]) -> Array:
+def _truths(prior: LinePrior, bounds: tuple[float, float]) -> Array:
     """True values over the whole range, with a grid fine enough for boxes between them."""
     found = [bounds, prior.quantile(TAILS), prior.quantile(TAILS, True)]
     for share in BULK, FURTHER:
-        first, last = np.clip([prior.quantile(share), prior.quantile(share, True)], *bounds)
-        low, high = goal.edges(0.5 * (first + last))[0]
-        count = np.clip(KNOTS * (last - first) / (high - low), FEWEST, MOST)
-        found.append(np.linspace(first, last, int(count)))
+        low, high = np.clip([prior.quantile(share), prior.quantile(share, True)], *bounds)
+        found.append(np.linspace(low, high, TRUTHS))
     return np.unique(np.clip(np.concatenate(found), *bounds))

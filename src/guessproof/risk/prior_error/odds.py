@@ -8,6 +8,7 @@ gain in ln odds is at most the declared one plus both, and posterior odds are at
 from __future__ import annotations
 
 import math
+from decimal import ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -68,12 +69,8 @@ def factor_between(belief: float, limit: float) -> float:
 
 def rounded_down(factor: float) -> float:
     """Four digits, never more than what was proven."""
-    if math.isinf(factor) or factor <= 1:
-        return factor
-    unit = 10.0 ** (math.floor(math.log10(factor)) + 1 - DIGITS)
-    down = math.floor(factor / unit) * unit
-    short = float(f"{down:.{DIGITS}g}")
-    return max(1.0, short if short <= factor else down)
+    context = Context(prec=DIGITS, rounding=ROUND_FLOOR)
+    return max(min(factor, 1.0), float(context.create_decimal_from_float(factor)))
 
 
 def left_to_move(least: float, factor: float) -> float:

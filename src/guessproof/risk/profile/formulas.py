@@ -127,7 +127,12 @@ def relative_risk(p: Any, q: Any, epsilon: Any, bounded: bool = False) -> Any:
     >>> round(relative_risk(1, 0.25, np.log(3), bounded=True), 6)  # 1/(1/4 + 3/4/3)
     2.0
     """
-    return plain(_risks(p, q, epsilon, bounded)[0])
+    p, q, epsilon = together(p=(p, 0, 1), q=(q, 0, 1), epsilon=(epsilon, 0, np.inf))
+    if bounded and np.any(p != 1):
+        raise ParameterError("p", plain(p), NO_PRESENCE, "give p = 1")
+    shrink = np.exp(-epsilon / 2 if bounded else -epsilon)
+    with np.errstate(all="ignore"):
+        return plain(1 / (p * q + p * (1 - q) * shrink**2 + (1 - p) * shrink))
 
 
 def absolute_risk(p: Any, q: Any, epsilon: Any, bounded: bool = False) -> Any:
@@ -136,18 +141,9 @@ def absolute_risk(p: Any, q: Any, epsilon: Any, bounded: bool = False) -> Any:
     >>> round(absolute_risk(p=0.05, q=0.3, epsilon=1.0), 6)
     0.040626
     """
-    return plain(_risks(p, q, epsilon, bounded)[1])
-
-
-def _risks(p: Any, q: Any, epsilon: Any, bounded: bool) -> tuple[Array, Array]:
-    """The ratio and the posterior after the worst output; what has prior 0 keeps it."""
-    p, q, epsilon = together(p=(p, 0, 1), q=(q, 0, 1), epsilon=(epsilon, 0, np.inf))
-    if bounded and np.any(p != 1):
-        raise ParameterError("p", plain(p), NO_PRESENCE, "give p = 1")
-    shrink = np.exp(-epsilon / 2 if bounded else -epsilon)
-    total = p * q + p * (1 - q) * shrink**2 + (1 - p) * shrink
-    with np.errstate(all="ignore"):
-        return 1 / total, np.clip(np.fmax(p * q / total, 0), 0, 1)
+    ratio = relative_risk(p, q, epsilon, bounded)
+    with np.errstate(all="ignore"):  # what has prior 0 keeps it
+        return plain(np.clip(np.fmax(np.multiply(p, q) * ratio, 0.0), 0.0, 1.0))
 
 
 def epsilon_for_relative_risk(p: Any, q: Any, ratio: Any) -> Any:
