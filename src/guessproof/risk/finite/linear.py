@@ -28,7 +28,8 @@ import numpy as np
 from guessproof.world.checks import Array, Indices
 from guessproof.world.line import log_sum
 
-METHODS = "highs-ipm", "highs-ds"  # the second answers the few programs that the first does not
+METHODS = "highs-ds", "highs-ipm"  # each answers some programs that the other does not
+SIMPLEX_UP_TO = 600  # nodes; beyond an interior point is faster
 TIGHT = {  # the smallest tolerances that the solver accepts
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
@@ -75,17 +76,20 @@ def best_odds(inside: Array, outside: Array, edges: Couplings) -> ProgramBound:
     )
     a, o = inside * np.exp(-way - log_in), outside * np.exp(-way - log_out)
     ratio = np.exp(np.minimum(way[cols] - way[rows] - edges.cost, 0.0))
-    found = solve_edges(o, a, edges, ratio)
-    if found is None:
-        return ProgramBound(np.inf, -way)
-    m, prices = found
-    log_m = np.log(np.maximum(m, SMALLEST)) - way
-    least = _repair(a, o, edges, ratio, prices, log_m)
-    # Masses too far apart for numbers are not seen by the check.
-    if np.any((inside > 0) & (a == 0)) or not least > 0:
-        return ProgramBound(np.inf, log_m)
-    flow = np.exp(log_in + way[rows]) * ratio * prices / least
-    return ProgramBound(float(log_in - log_out - np.log(least) + ROUNDING), log_m, flow)
+    log_m = -way
+    for method in METHODS[:: 1 if size <= SIMPLEX_UP_TO else -1]:
+        found = solve_edges(o, a, edges, ratio, method)
+        if found is None:
+            continue
+        m, prices = found
+        log_m = np.log(np.maximum(m, SMALLEST)) - way
+        least = _repair(a, o, edges, ratio, prices, log_m)
+        # Masses too far apart for numbers are not seen by the check.
+        if least > 0 and not np.any((inside > 0) & (a == 0)):
+            flow = np.exp(log_in + way[rows]) * ratio * prices / least
+            bound = float(log_in - log_out - np.log(least) + ROUNDING)
+            return ProgramBound(bound, log_m, flow)
+    return ProgramBound(np.inf, log_m)
 
 
 def _paths(
@@ -140,7 +144,7 @@ def _repair(
 
 
 def solve_edges(
-    cost: Array, fixed: Array, edges: Couplings, ratio: Array
+    cost: Array, fixed: Array, edges: Couplings, ratio: Array, method: str
 ) -> tuple[Array, Array] | None:
     """Minimise cost·m with fixed·m = 1 and ratio m[row] <= m[col]; return (m, prices >= 0), or None."""
     from scipy.optimize import linprog  # takes longer to import than most questions to answer
@@ -150,11 +154,10 @@ def solve_edges(
     ends = np.tile(np.arange(count), 2), np.append(edges.rows, edges.cols)
     matrix = csr_array((np.append(ratio, -np.ones(count)), ends), shape=(count, size))
     sides = matrix, np.zeros(count), fixed[None, :], [1.0]
-    for method in METHODS:
-        found: Any = linprog(cost, *sides, method=method, options=TIGHT)
-        if found.x is not None:
-            return found.x, np.maximum(-found.ineqlin.marginals, 0.0)
-    return None
+    found: Any = linprog(cost, *sides, method=method, options=TIGHT)
+    if found.x is None:
+        return None
+    return found.x, np.maximum(-found.ineqlin.marginals, 0.0)
 
 
 def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Array]:
