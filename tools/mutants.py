@@ -35,7 +35,10 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = "tests/laws/test_whole_road.py"
+RISK = ("tests/test_frozen.py", "tests/risk", "tests/laws/test_attack_laws.py", "tests/exposure")
 ROOMS = {
+    "risk": RISK,
+    "world": ("tests/world", *RISK),
     "sql": ("tests/sql", "tests/engines", "tests/deep/engines", ROAD),
     "exposure": ("tests/choosing", "tests/deep/choosing", ROAD),
     "choosing": ("tests/choosing", "tests/deep/choosing", ROAD),

@@ -40,6 +40,7 @@ INTERNAL = frozenset(
             "whole_outcomes",
             "response",
             "breaks",
+            "diameter",
             "keeps_triangle",
             "line_form",
             "spread",

@@ -154,11 +154,9 @@ def test_of_alternatives_that_are_each_protected_the_most_exposed_counts() -> No
 @pytest.mark.parametrize("rounding", [0.0, 1e-2])
 @pytest.mark.parametrize("wide", [1, 5])
 def test_limits_are_kept_just_where_the_bound_says_so(wide: float, rounding: float, both: bool) -> None:
-    """Whether a limit is kept is asked of bounds alone: it must be what the whole bracket says, to the last digits."""
     x, y = gp.Attribute("x", gp.normal(0, 2)), gp.Attribute("y", gp.normal(0, 3))
     goal = gp.within(x, wide) & gp.within(y, wide)  # a belief in the wide one falls further than it rises
     view = AttackView(False, rounding, gp.Attack(goal, at={"x": 0.5, "y": 0}), 0.7)
-    assert view.attack.bounds_only is not None
     rise, high = (float(b.bound) for b in (view.advantage(0.4, both), view.posterior(0.4)))
     for room, kept in ((1e-7, True), (-1e-7, False)):
         assert view.keeps(0.4, Limits(advantage=rise * (1 + room), both=both)) is kept

@@ -169,7 +169,8 @@ def test_categories_and_counts():
     exact = 0.2 / (0.2 + 0.8 * math.exp(-1))
     for mechanism in (Geometric(1, 1), Laplace(1, 1)):
         found = Awareness(mechanism, cats, {"tabby"}, counted).supremum()
-        assert found.attack == pytest.approx(exact, rel=1e-12)
+        assert found.attack <= exact * (1 + 1e-9)
+        assert found.attack == pytest.approx(exact, rel=1e-3)
         assert found.bound == pytest.approx(exact, rel=1e-3)
     assert Awareness(Cauchy(1, 1), cats, {"tabby"}, counted).supremum().bound < exact
     view = Awareness(Geometric(1, 1), cats, {"tabby"}, counted)

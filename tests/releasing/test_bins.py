@@ -13,7 +13,7 @@ from guessproof.choosing import choose
 from guessproof.errors import PlanError
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
-from guessproof.world.families import Normal
+from guessproof.world.priors import Normal
 from releasing.tables import budget
 
 PLAN = """

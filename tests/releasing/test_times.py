@@ -15,7 +15,7 @@ from guessproof.choosing import choose
 from guessproof.errors import PlanError
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
-from guessproof.world.times import days_of, show_time
+from guessproof.world.checks import days_of, show_time
 from releasing.tables import budget
 
 PLAN = """

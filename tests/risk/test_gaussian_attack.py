@@ -152,7 +152,7 @@ def test_a_laplace_release_beside_it_is_judged_from_the_smaller_variance() -> No
     seen = GaussianReading(TIME, gp.within(TIME, 2), 20.0, STRAIGHT.times(1 / sigma), STRAIGHT.times(per_unit))
     found = seen.posterior()
     assert float(found.attack) <= float(tent.bound) * (1 + 1e-6)
-    assert float(tent.attack) <= float(found.bound) <= 1.003 * float(tent.bound)
+    assert float(tent.attack) <= float(found.bound) <= 1.005 * float(tent.bound)
     alone = replace(seen, pure=LineForm())
     assert float(alone.posterior().bound) < float(found.attack)
 

@@ -207,3 +207,14 @@ def test_no_limit_below_an_attack_is_proven(monkeypatch: pytest.MonkeyPatch, nam
 def test_no_bound_exceeds_one() -> None:
     attribute = gp.Attribute("x", prior=gp.student_t(3, 0, 1))
     assert gp.Attack(gp.within(attribute, 1), prior_factor=2).advantage(5.0).bound <= 1
+
+
+def test_an_outcome_between_the_ends_of_the_range_counts() -> None:
+    """The goal (0, 2) lies half inside the filter's (−1, 1): a wrong prior can believe in that half."""
+    prior, factor = gp.uniform(-3, 3), 1.5
+    goal = gp.inside(gp.Attribute("x", prior=prior, metric=gp.Outcome((-1, 1))), (0, 2))
+    mass, distance = np.array([1, 1, 1, 3]) / 6, np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
+    wrong = mass * [factor, 1, 1, 1]  # of (0, 1), (1, 2), (−1, 0) and the rest
+    reached = gp.FiniteWorld(wrong / wrong.sum(), distance).advantage([1, 1, 0, 0], 1.0)
+    assert reached.attack > 0.08
+    assert gp.Attack(goal, prior_factor=factor).advantage(1.0).bound >= reached.attack

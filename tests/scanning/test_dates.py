@@ -10,7 +10,7 @@ import pytest
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import load_plan
 from guessproof.scanning import Scan, scan
-from guessproof.world.times import days_of
+from guessproof.world.checks import days_of
 
 DATES = [datetime.date(1930 + i % 80, 1 + i % 12, 1 + i % 28) for i in range(240)]
 PLAN = """

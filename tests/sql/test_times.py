@@ -13,7 +13,7 @@ from servers import Place
 
 from guessproof.guarantee import RECORDS, VALUES, PrivacyUnit
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, find_target, rewrite
-from guessproof.world.times import days_of, length_of, moment_of, show_time
+from guessproof.world.checks import days_of, length_of, moment_of, show_time
 
 FIRST, LAST = datetime.date(1999, 11, 20), datetime.date(2003, 3, 2)
 EXPONENT = -34

@@ -9,7 +9,7 @@ import pytest
 
 import guessproof as gp
 from guessproof.errors import InputError
-from guessproof.world.times import days_of
+from guessproof.world.checks import days_of
 
 BORN: Any = datetime.date(1980, 5, 17)
 LOW: Any = datetime.date(1920, 1, 1)

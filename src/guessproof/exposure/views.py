@@ -26,16 +26,13 @@ from guessproof.risk import (
     Combinations,
     MisspecifiedPrior,
     OpenTruths,
-    advantage_bracket,
     count_combinations,
     factor_between,
     finite_belief,
     open_truths,
     posterior_before,
-    posterior_bracket,
     prior_error_in,
     rounded_down,
-    safe_epsilon,
     true_combinations,
     with_factor,
 )
@@ -159,17 +156,6 @@ class AttackView(GuaranteeView):
     def plain_posterior(self, epsilon: float) -> Bracket:
         return self.attack.posterior(epsilon=self.factor * epsilon)
 
-    def keeps(self, epsilon: float, limits: Limits) -> bool:
-        belief = self.attack.bounds_only
-        if belief is None:
-            return super().keeps(epsilon, limits)
-        at, found = np.asarray(self.factor * epsilon), list[tuple[Bracket, float]]()
-        if limits.advantage is not None:
-            found.append((advantage_bracket(belief, at, limits.both), limits.advantage))
-        if limits.posterior is not None:
-            found.append((posterior_bracket(belief, at, "upper"), limits.posterior))
-        return all(float(self._widened(bracket, epsilon).bound) <= limit for bracket, limit in found)
-
     def plain_epsilon(self, limits: Limits) -> float:
         found = self.attack.epsilon(advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
         return float(found) / self.factor if self.factor else math.inf
@@ -205,10 +191,10 @@ class CombinationView(GuaranteeView):
             found = self._misjudged.advantage(np.asarray(epsilon), both)
             at = None if self.attacker.at is not None else self._said(self.world.truths[found.worst_at])
             return replace(found, worst_at=at, worst_prior=None if at is None else found.worst_prior)
-        return self._worst(advantage_bracket(self.belief, np.asarray(epsilon), both))
+        return self._worst(self.belief.advantage(np.asarray(epsilon), both))
 
     def plain_posterior(self, epsilon: float) -> Bracket:
-        bracket = posterior_bracket(self.belief, np.asarray(epsilon), "upper")
+        bracket = self.belief.posterior(np.asarray(epsilon), "upper")
         bracket = bracket if self.attacker.prior_factor == 1 else with_factor(bracket, self.attacker.prior_factor)
         if self.world.certain is None:
             return self._worst(bracket)
@@ -223,9 +209,9 @@ class CombinationView(GuaranteeView):
         factor, found = self.attacker.prior_factor, [math.inf]
         if limits.posterior is not None:
             before = limits.posterior if factor == 1 else posterior_before(limits.posterior, factor)
-            found.append(float(np.min(safe_epsilon(self.belief, posterior=before))))
+            found.append(float(np.min(self.belief.epsilon(posterior=before))))
         if limits.advantage is not None and factor == 1:
-            found.append(float(np.min(safe_epsilon(self.belief, advantage=limits.advantage, both=limits.both))))
+            found.append(float(np.min(self.belief.epsilon(limits.advantage, limits.both))))
         elif limits.advantage is not None:
             found.append(float(self._misjudged.epsilon(np.asarray(limits.advantage), limits.both)))
         return min(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,10 +23,6 @@ from guessproof.risk import NORMAL, Bracket, NoiseLaw, View, atom_cells, cells_o
 from guessproof.world import Finite, LinePrior, Normal
 
 CELLS = 0.04  # width of cells of values, in units of the noise
-GOAL_CELLS = 65  # edges of cells of the goal, at least
-WINDOW = 14.0  # how far beyond the goal and the likely values these are so narrow
-FURTHEST = 500.0  # from the goal, in the same, where likely values lie further
-UNLIKELY = 1e-7  # probability of values that are not likely
 TAIL = 1e-3  # of a failure probability: whole outputs further out are left out
 MOST_WHOLE = 1e6  # whole outputs that are tried
 HOW = "outputs split into cells"
@@ -53,12 +49,12 @@ class Awareness:
     @cached_property
     def prior_probability(self) -> float:
         """P(goal) before the release."""
-        return float(np.sum(np.exp(self._view.cells.log_mass[self._view.inside])))
+        return float(self._view.prior[0])
 
     def posterior(self, y: Any) -> Any:
         """P(goal | output y); numbers or arrays."""
         outputs = np.ravel(np.asarray(y, dtype=float)) / self.mechanism.scale
-        cells, inside = self._view.cells, self._view.inside
+        cells, inside = self._view.cells, self._view.inside[:, 0]
         weights = [cells.log_weight + self._law.log_likelihood(output, cells.node, 0.0) for output in outputs]
         odds = [np.logaddexp.reduce(w[inside], axis=None) - np.logaddexp.reduce(w[~inside], axis=None) for w in weights]
         return _probability(np.reshape(odds, np.shape(y)))
@@ -73,7 +69,7 @@ class Awareness:
         if self.mechanism.is_whole:
             best = float(np.max(self.posterior(self._whole_outputs())))
             return Bracket(best, best, "exact", "all whole outputs")
-        attack, bound = self._view.largest(checked_positive("tolerance", tolerance) / 2)
+        attack, bound = self._view.exceeded(0.0, checked_positive("tolerance", tolerance))[:, 0]
         return Bracket.meet(_probability(attack), _probability(bound), HOW)
 
     def gain(self, *, failure: float, at: float | None = None) -> Bracket:
@@ -87,7 +83,7 @@ class Awareness:
             _, mass, after = self.whole_outcomes(at=at, tail=TAIL * allowed)
             value = max(0.0, quantile(after, mass, allowed * (1 - TAIL)) - prior)
             return Bracket(value, value, "exact", "all whole outputs but a thousandth of the failure")
-        low, high = self._view.exceeded(allowed, self._answer(at))
+        low, high = _probability(self._seen(at).exceeded(allowed)[:, 0]) - prior
         return Bracket(max(low, 0.0), max(high, 0.0), "proven", HOW)
 
     def failure(self, *, gain: float, at: float | None = None) -> Bracket:
@@ -97,7 +93,7 @@ class Awareness:
             _, mass, after = self.whole_outcomes(at=at)
             value = float(np.sum(mass[after > level]))
             return Bracket(value, min(1.0, value + 1e-12), "exact", "all whole outputs")
-        low, high = self._view.failing(level, self._answer(at))
+        low, high = self._seen(at).failing(level)
         return Bracket(low, high, "proven", HOW)
 
     def whole_outcomes(self, *, at: float | None = None, tail: float = 1e-12) -> tuple[Any, Any, Any]:
@@ -121,10 +117,8 @@ class Awareness:
         return NoiseLaw(
             lambda y, q, _c: mechanism.log_density(np.abs(y - q) * scale),
             lambda z: mechanism.cdf(np.multiply(z, scale)),
-            lambda p: mechanism.error(confidence=1 - p) / scale,
+            mechanism.tails,
             mechanism.epsilon / mechanism.sensitivity * scale,
-            mechanism.is_log_concave,
-            mechanism.tails == "proportional",
         )
 
     @cached_property
@@ -137,19 +131,9 @@ class Awareness:
     def _line(self) -> View:
         goal = float(self.goal[0]), float(self.goal[1])
         scaled: Callable[[Any], Any] = lambda x: np.asarray(self.response(x)) / self.mechanism.scale  # noqa: E731
-        likely = self.prior.quantile(np.array([UNLIKELY, 1 - UNLIKELY]))
-        inside = np.clip(goal, *likely)
-        cuts = [*goal, *np.linspace(inside[0], inside[1], GOAL_CELLS), *self.response.cuts]
-        places = [x for x in (*cuts, *likely) if likely[0] <= x <= likely[1]]
-        answers = scaled(np.array([*places, *np.nextafter(places, -np.inf)]))
-        near = scaled(np.clip(goal, *likely))
-        window = (
-            max(float(np.min(answers)), float(np.min(near)) - FURTHEST) - WINDOW,
-            min(float(np.max(answers)), float(np.max(near)) + FURTHEST) + WINDOW,
-        )
-        cells = cells_of(self.prior, scaled, cuts, window, CELLS)
-        first, past = cells.positions(*goal)
-        return View(self._law, cells, int(first), int(past))
+        cells = cells_of(self.prior, scaled, goal, goal, self.response.cuts, CELLS)
+        first, past = cells.positions(np.array(goal[:1]), np.array(goal[1:]))
+        return View(self._law, cells, first, past, cells.likely[1], cells.likely[1])
 
     def _atoms(self) -> View:
         prior = self.prior
@@ -167,7 +151,8 @@ class Awareness:
         order = np.argsort(~inside, kind="stable")  # the goal comes first
         mass, inside = prior.mass[order], inside[order]
         cells = atom_cells(np.arange(mass.size, dtype=float), answers[order] / self.mechanism.scale, mass)
-        return View(self._law, cells, 0, int(np.sum(inside & (mass > 0))))
+        past = np.array([np.sum(inside & (mass > 0))])
+        return View(self._law, cells, np.array([0]), past, cells.likely[1], cells.likely[1])
 
     @property
     def _hull(self) -> tuple[float, float]:
@@ -177,8 +162,11 @@ class Awareness:
             raise ParameterError("prior", self.prior, "has too many whole answers", "truncate it")
         return low, high
 
-    def _answer(self, at: float | None) -> float | None:
-        return None if at is None else float(self.response(at)) / self.mechanism.scale
+    def _seen(self, at: float | None) -> View:
+        if at is None:
+            return replace(self._view, is_drawn=True)
+        answer = float(self.response(at)) / self.mechanism.scale
+        return replace(self._view, least=answer, most=answer)
 
     def _whole_outputs(self) -> Any:
         low, high = self._hull

@@ -25,7 +25,7 @@ def tilted_mass(prior: LinePrior, k: float, a: float, b: float, ref: float) -> f
     pieces = pieces_of(prior).cut((a, b))
     inside = (pieces.left >= a) & (pieces.right <= b)
     shift = k * (np.where(np.isfinite(pieces.left), pieces.left, pieces.right) - ref)
-    low, high = (np.sum(np.exp((bound + shift)[inside])) for bound in pieces.end_tilt(k, at_left=True))
+    low, high = (np.sum(np.exp((bound + shift)[inside])) for bound in pieces.end_tilt(k))
     return float(low / 2 + high / 2)
 
 

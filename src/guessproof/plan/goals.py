@@ -364,7 +364,7 @@ def _true_value(attribute: Attribute, value: Any) -> Any:
         return _own_value(prior, value, GoalError)
     if isinstance(value, (str, bool)):
         raise GoalError("at", value, "is not a number", f"{attribute.name} holds numbers")
-    low, high = (prior.low, prior.high) if isinstance(prior, (Unknown, PartlyKnown)) else prior.support
+    low, high = prior.support
     if not low <= value <= high:
         problem = f"{attribute.name} can only lie between {low:g} and {high:g}, by the prior and what he knows"
         raise GoalError("at", value, problem, "choose a value that can occur")

@@ -6,31 +6,36 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError, UnknownAttributeError
 from guessproof.risk.bracket import (
     Bracket,
-    Direction,
     Progress,
     checked_effort,
     joined,
-    with_certificate,
     without_time_limit,
 )
+from guessproof.risk.certificates import certificate_of
 from guessproof.risk.combinations import true_values_of
+from guessproof.risk.joint.engine import JointAnswers
 from guessproof.risk.joint.formula import alternatives
+from guessproof.risk.joint.joint_attack import leaves
+from guessproof.risk.joint.unknown import UnknownSeveral
 from guessproof.risk.limits import (
     Belief,
-    advantage_bracket,
     checked_epsilon,
     checked_factor,
     checked_limits,
     least_of,
-    posterior_bracket,
-    safe_epsilon,
+)
+from guessproof.risk.prior_error.answer import (
+    MisspecifiedPrior,
+    prior_error_at,
+    prior_error_of,
+    prior_error_worst,
 )
 from guessproof.risk.prior_error.odds import (
     factor_between,
@@ -46,14 +51,11 @@ from guessproof.world.checks import in_days
 from guessproof.world.distances import Metric, Sum
 from guessproof.world.finite import Finite
 from guessproof.world.formulas import formula_of, known_formula
-from guessproof.world.goals import Compound, Given, Goal, Norm, Not, is_norm
+from guessproof.world.goals import Given, Goal, Norm, check_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
-if TYPE_CHECKING:  # only some attacks need them; whoever does imports them
-    from guessproof.risk.joint.engine import JointAnswers
-    from guessproof.risk.joint.unknown import UnknownSeveral
-    from guessproof.risk.prior_error.answer import MisspecifiedPrior
+Answers = Belief | JointAnswers | WorstTruth | PriorFree | UnknownSeveral | MisspecifiedPrior
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,7 @@ class Attack:
                 "is not a goal",
                 "use within(…), exactly(…), …, joined by &, | and ~",
             )
-        if not is_norm(self.norm):
-            raise ParameterError(
-                "norm",
-                self.norm,
-                "is not a norm",
-                "say 'l1', 'l2', 'linf', or l and a number as 'l3'",
-            )
+        check_norm(ParameterError, "norm", self.norm)
         if self.or_ not in ("any", "each"):
             raise ParameterError(
                 "or_", self.or_, "is not a reading of OR", "say 'any' or 'each'"
@@ -115,7 +111,6 @@ class Attack:
 
     def _check_names(self, field: str, table: Any) -> None:
         names = [a.name for a in self.goal.attributes]
-        allowed: set[Any] = set(names)
         if not isinstance(table, Mapping):
             raise ParameterError(
                 field,
@@ -123,12 +118,13 @@ class Attack:
                 "is not a table of attribute → value",
                 f"write {{{names[0]!r}: …}}",
             )
-        formulas = [key for key in table if isinstance(key, Arithmetic) and key.attributes]
+        allowed: set[Any] = set(names)
         if field == "knows":
-            for joint in map(joint_of, self.goal.attributes):
-                allowed.update(() if joint is None else joint.names)
-            for formula in formulas:
-                allowed.update([formula, *(a.name for a in formula.attributes)])
+            formulas = [key for key in table if isinstance(key, Arithmetic) and key.attributes]
+            allowed = _tied(self.goal) | {
+                *formulas,
+                *(a.name for f in formulas for a in f.attributes),
+            }
         for name in table:
             if name not in allowed:
                 raise UnknownAttributeError(
@@ -170,13 +166,17 @@ class Attack:
         if len(self.asked.attributes) == 1:
             return None
         given = self.at or {}
-        missing = [a.name for a in _truths(self.goal) if a.name not in given]
+        open_ = (
+            a.name
+            for leaf in leaves(self.goal)
+            if leaf.depends_on_truth
+            for a in leaf.attributes
+        )
+        missing = [name for name in open_ if name not in given]
         if given and missing:
             raise TrueValueError(
                 "at", given, f"the true value of {missing[0]} is missing", "give all or none"
             )
-        from guessproof.risk.joint.engine import JointAnswers
-
         return JointAnswers(self.asked, self.conditioned, None if missing else given, self.norm)
 
     @cached_property
@@ -185,10 +185,7 @@ class Attack:
         goals = alternatives(self.goal) if self.or_ == "each" else ()
         found: list[Attack] = []
         for goal in goals if len(goals) > 1 else ():
-            names = {a.name for a in goal.attributes}
-            ties = set(names)
-            for joint in map(joint_of, goal.attributes):
-                ties.update(() if joint is None else joint.names)
+            names, ties = {a.name for a in goal.attributes}, _tied(goal)
             at = {n: v for n, v in (self.at or {}).items() if n in names}
             knows = {
                 n: v
@@ -198,6 +195,11 @@ class Attack:
             one = replace(self, goal=goal, at=at or None, knows=knows or None, or_="any")
             found.append(one)
         return found
+
+    @property
+    def _each(self) -> list[Attack]:
+        """The attacks that are answered one by one."""
+        return self.alternatives or [self]
 
     @property
     def prior(self) -> Any:
@@ -211,24 +213,16 @@ class Attack:
             )
         if self.several is not None:
             return self.several.prior
-        if lacks_prior(self.attribute.prior):
-            raise ParameterError(
-                "prior",
-                self.attribute.prior,
-                "is undefined without a prior",
-                "ask for the advantage",
-            )
-        if not self.known_truth:
+        answers = self._believed
+        if not isinstance(answers, Belief):
             raise ParameterError(
                 "prior",
                 None,
                 "depends on the true value",
                 "give at={…}, or ask for the advantage",
             )
-        value = np.exp(self._belief.log_p)
+        value = np.exp(answers.log_p)
         return float(value) if value.ndim == 0 else value
-
-    # The three questions: of each alternative, without a trusted prior, of several attributes, and of one.
 
     @without_time_limit
     def posterior(
@@ -241,35 +235,15 @@ class Attack:
     ) -> Bracket:
         """The largest (or, with side="lower", the smallest) belief in the goal after the worst output."""
         at, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
-        if side not in ("upper", "lower"):
-            raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
-        more: Any = {"tolerance": tolerance, "progress": progress}
-        if self.alternatives:
-            found = [one.posterior(at, side, **more) for one in self.alternatives]
-            return joined(found, side)
+        found = joined([one._believed.posterior(at, side, effort) for one in self._each], side)
         if self.prior_factor > 1:
             factor = self.prior_factor if side == "upper" else 1 / self.prior_factor
-            return with_factor(self._declared.posterior(at, side, **more), factor)
-        if self._any_prior is not None:
-            raise ParameterError(
-                "posterior",
-                self.attribute.prior,
-                "is undefined without a prior",
-                "ask for the advantage",
-            )
-        engine = self._engine
-        found = (
-            engine.posterior(at, side, effort)
-            if engine is not None
-            else posterior_bracket(self._belief, at, side)
-        )
-        if np.ndim(found.bound) or side != "upper":
-            return found
-        from guessproof.risk.certificates import certificate_of  # few ask for a certificate
-
-        return with_certificate(
-            found, partial(certificate_of, self, float(at), float(found.bound))
-        )
+            return with_factor(found, factor)
+        one = found.worst_at is None and not (self.alternatives or np.ndim(found.bound))
+        if side == "upper" and one:
+            find = partial(certificate_of, self, float(at), float(found.bound))
+            vars(found).update(_certify=find)
+        return found
 
     @without_time_limit
     def advantage(
@@ -282,14 +256,7 @@ class Attack:
     ) -> Bracket:
         """How far the belief can rise after the worst output; with both=True, move in either direction."""
         at, effort = checked_epsilon(epsilon), checked_effort(tolerance, progress)
-        if self.alternatives:
-            more: Any = {"tolerance": tolerance, "progress": progress}
-            return joined([one.advantage(at, both, **more) for one in self.alternatives])
-        if self._any_prior is not None:
-            return self._any_prior.advantage(at, both)
-        if self._engine is not None:
-            return self._engine.advantage(at, both, effort)
-        return advantage_bracket(self._belief, at, both)
+        return joined([one._moved.advantage(at, both, effort) for one in self._each])
 
     @without_time_limit
     def epsilon(
@@ -304,35 +271,15 @@ class Attack:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
         effort = checked_effort(tolerance, progress)
         advantage, posterior = checked_limits(advantage, posterior)
-        more: Any = {"both": both, "tolerance": tolerance, "progress": progress}
-        if self.alternatives:
-            limits: Any = {"advantage": advantage, "posterior": posterior, **more}
-            return least_of([one.epsilon(**limits) for one in self.alternatives])
-        if self._any_prior is not None:
-            found: list[Any] = []
-            if posterior is not None and self.prior_factor == 1:
-                raise ParameterError(
-                    "posterior",
-                    posterior,
-                    "is undefined without a prior",
-                    "limit the advantage",
-                )
+        found: list[Any] = []
+        for one in self._each:
             if posterior is not None:
-                before = posterior_before(posterior, self.prior_factor)
-                found.append(self._declared.epsilon(posterior=before, **more))
+                factor = self.prior_factor
+                before = posterior if factor == 1 else posterior_before(posterior, factor)
+                found.append(one._believed.epsilon(None, both, before, effort))
             if advantage is not None:
-                found.append(self._any_prior.epsilon(advantage, both))
-            return least_of(found)
-        if self._engine is not None:
-            return self._engine.epsilon(advantage, posterior, both, effort)
-        return safe_epsilon(self._belief, advantage=advantage, posterior=posterior, both=both)
-
-    @property
-    def bounds_only(self) -> Belief | None:
-        """Prior and bounds of a goal about several attributes, without attacks beside them; None where none are."""
-        if self.alternatives or self._any_prior is not None or self.several is None:
-            return None
-        return self.several.bounds_only
+                found.append(one._moved.epsilon(advantage, both, None, effort))
+        return least_of(found)
 
     def largest_prior_factor(
         self,
@@ -381,32 +328,22 @@ class Attack:
     @cached_property
     def _any_prior(self) -> PriorFree | UnknownSeveral | MisspecifiedPrior | None:
         """Who bounds advantages where the prior is unknown, or may be wrong; None for a prior that is trusted."""
-        attribute = self.attribute
+        attribute, several = self.attribute, self.several
         if self.prior_factor > 1:
             if isinstance(attribute.prior, LinePrior) and math.isinf(self.prior_factor):
                 attribute = replace(attribute, prior=Unknown(*attribute.prior.support))
-            if self.several is not None or not isinstance(attribute.prior, Unknown):
+            if several is not None or not isinstance(attribute.prior, Unknown):
                 return self._misspecified
-        several = self.several
-        if several is not None:
-            if not any(isinstance(a.prior, Unknown) for a in several.attributes.values()):
-                return None
-            from guessproof.risk.joint.unknown import UnknownSeveral
-
+        if several is None:
+            lacks = lacks_prior(attribute.prior)
+            return PriorFree(attribute, self.goal, self.true_value) if lacks else None
+        if any(lacks_prior(a.prior) for a in several.attributes.values()):
             return UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
-        if lacks_prior(attribute.prior):
-            return PriorFree(attribute, self.goal, self.true_value)
         return None
 
     @cached_property
     def _misspecified(self) -> MisspecifiedPrior:
         """What bounds advantages where the prior may be wrong."""
-        from guessproof.risk.prior_error.answer import (
-            prior_error_at,
-            prior_error_of,
-            prior_error_worst,
-        )
-
         if isinstance(self.attribute.prior, PartlyKnown):
             raise ParameterError(
                 "prior_factor",
@@ -433,49 +370,38 @@ class Attack:
         return not self.goal.depends_on_truth or self.true_value is not None
 
     @property
-    def states_truth(self) -> bool:
-        """Whether P(goal) before the release is one number: all true values are stated, and there is a prior."""
-        if self._declared._any_prior is not None:
-            return False
-        return self.known_truth if self.several is None else self.several.truth is not None
-
-    @property
     def true_value(self) -> Any:
         """The stated true value of the goal's attribute, if there is one."""
         return (self.at or {}).get(self.goal.attributes[0].name)
 
     @cached_property
-    def _belief(self) -> Belief:
-        """The goal's prior and gains at the stated true value."""
-        return belief_of(self.attribute, self.goal, self.true_value)
-
-    @cached_property
-    def _worst_truth(self) -> WorstTruth:
-        """All true values of the goal's attribute."""
+    def _believed(self) -> Belief | JointAnswers | WorstTruth:
+        """Who answers under the declared prior."""
+        for attribute in self.conditioned.values():
+            if lacks_prior(attribute.prior):
+                problem = "is unknown: a belief is undefined without a prior"
+                raise ParameterError("prior", attribute.prior, problem, "ask for the advantage")
+        if self.several is not None:
+            return self.several
+        if self.known_truth:
+            return belief_of(self.attribute, self.goal, self.true_value)
         return worst_truth(self.attribute, self.goal)
 
     @cached_property
-    def _engine(self) -> JointAnswers | WorstTruth | None:
-        """Who answers for a prior that is trusted; None for one attribute whose true value is stated."""
-        if self.several is not None:
-            return self.several
-        return None if self.known_truth else self._worst_truth
+    def _moved(self) -> Answers:
+        """Who bounds advantages."""
+        return self._any_prior or self._believed
 
-    def worst(self, epsilon: float, direction: Direction) -> Bracket:
-        """What no true value of one attribute exceeds at one ε, in one direction."""
-        return self._worst_truth.bracket(np.asarray(float(epsilon)), direction)
+
+def _tied(goal: Goal) -> set[Any]:
+    """The names of a goal's attributes, and of those that share a joint prior with one of them."""
+    joints = [joint for a in goal.attributes if (joint := joint_of(a)) is not None]
+    return {*(a.name for a in goal.attributes), *(n for joint in joints for n in joint.names)}
 
 
 def lacks_prior(prior: Any) -> bool:
     """Whether no prior is known, or only one probability of it."""
     return isinstance(prior, (Unknown, PartlyKnown))
-
-
-def _truths(goal: Goal) -> list[Attribute]:
-    """The attributes whose true values the goal depends on."""
-    if isinstance(goal, Compound):
-        return [a for part in goal.parts for a in _truths(part)]
-    return list(goal.attributes) if goal.depends_on_truth else []
 
 
 def cumulative_advantage(
@@ -510,15 +436,16 @@ def cumulative_advantage(
     answers: list[Bracket] = []
     for count in range(1, len(guarantees) + 1):
         metric = Sum(tuple(guarantees[:count])) if count > 1 else guarantees[0]
-        about = _about(goal, replace(goal.attribute, metric=metric))
-        answers.append(replace(attack, goal=about).advantage(epsilon=1.0, both=both))
+        alone = [
+            _measured(one, metric).advantage(1.0, both)
+            for one in attack.alternatives or [attack]
+        ]
+        answers.append(joined(alone))
     return answers
 
 
-def _about(goal: Goal, attribute: Attribute) -> Goal:
-    """The same goal about another attribute."""
-    if isinstance(goal, Not):
-        return Not(_about(goal.part, attribute))
-    if isinstance(goal, Compound):
-        return replace(goal, parts=tuple(_about(part, attribute) for part in goal.parts))
-    return replace(goal, attribute=attribute)  # pyright: ignore[reportCallIssue, reportUnknownVariableType, reportArgumentType]
+def _measured(attack: Attack, metric: Metric) -> Attack:
+    """The same attack on one attribute whose values are as far apart as another metric says."""
+    measured, attribute = replace(attack), replace(attack.attribute, metric=metric)
+    vars(measured).update(conditioned={attribute.name: attribute})
+    return measured

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 Status = Literal["exact", "proven", "published"]
 Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 Number = float | Array
-P = ParamSpec("P")
-R = TypeVar("R")
+Question = TypeVar("Question", bound=Callable[..., Any])
 
 EXACT_WITHIN = 1e-8  # relative width up to which bound and attack are said to meet
 CONTRADICTION = 1e-6  # in ln odds: far more than rounding, far less than an error
@@ -65,7 +64,7 @@ class Bracket:
         """
         if self._certify is None:
             raise NotCertifiedError(
-                "certificates are for posteriors at one epsilon: ask Attack.posterior for one"
+                "certificates are for posteriors at one epsilon and stated true values: ask Attack.posterior for one"
             )
         return self._certify()
 
@@ -143,29 +142,19 @@ def checked_effort(tolerance: Any, progress: Any) -> Effort | None:
     )
 
 
-def without_time_limit(method: Callable[P, R]) -> Callable[P, R]:
+def without_time_limit(question: Question) -> Question:
     """Refuse the keyword `time_limit`: an answer must be the same on every machine."""
 
-    @wraps(method)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        if "time_limit" in kwargs:
-            raise ParameterError(
-                "time_limit",
-                kwargs["time_limit"],
-                "is not taken: an answer must not depend on how fast a machine is",
-                "give tolerance=, the width in odds",
-            )
-        return method(*args, **kwargs)
+    @wraps(question)
+    def asked(*args: Any, **options: Any) -> Any:
+        if "time_limit" in options:
+            problem = "is not taken: an answer must not depend on how fast a machine is"
+            remedy = "give tolerance=, the width in odds"
+            raise ParameterError("time_limit", options["time_limit"], problem, remedy)
+        return question(*args, **options)
 
+    checked: Any = asked
     return checked
-
-
-def with_certificate(
-    bracket: Bracket, find: Callable[[], Certificate | tuple[Certificate, ...]]
-) -> Bracket:
-    """Return the bracket, which now knows how its certificate is found."""
-    object.__setattr__(bracket, "_certify", find)
-    return bracket
 
 
 def agreed(attack: float, bound: float) -> tuple[float, float]:
@@ -203,21 +192,9 @@ def _shown(value: Any) -> str:
 
 def joined(brackets: list[Bracket], side: str = "upper") -> Bracket:
     """The most exposed of several alternatives, each protected on its own."""
+    if len(brackets) == 1:
+        return brackets[0]
     pick = np.max if side == "upper" else np.min
     ends: Any = [(b.attack, b.bound) for b in brackets]
     attack, bound = pick(ends, axis=0)
     return Bracket.meet(attack, bound, "each alternative on its own: the most exposed")
-
-
-def larger(one: Bracket, other: Bracket) -> Bracket:
-    """The larger of two brackets, elementwise, with the true values of it."""
-    first = np.asarray(one.bound) >= np.asarray(other.bound)
-
-    def pick(name: str) -> Any:
-        chosen = np.where(first, getattr(one, name), getattr(other, name))
-        return chosen if chosen.ndim else chosen.item()
-
-    attack, bound = np.maximum(one.attack, other.attack), np.maximum(one.bound, other.bound)
-    return Bracket.meet(
-        attack, bound, one.how, worst_at=pick("worst_at"), worst_prior=pick("worst_prior")
-    )

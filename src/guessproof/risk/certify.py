@@ -2,7 +2,7 @@
 
 A question is ε, independent attributes (a prior and a distance each), the norm that joins their distances, and a goal.
 Attributes are cut into cells; a node k is a product of cells, with a mass F_k of which at most c_k lies in the goal,
-and M_k is the mean of a likelihood L over it (at a point L itself, and at the hub the supremum of L). Privacy gives
+and M_k is the mean of a likelihood L over it (at the hub the supremum of L). Privacy gives
 M_i ≤ g_ij·M_j. If for a flow y ≥ 0
 
     (1 − q)·c_k − q·(F_k − c_k) + Σ_i g_ik·y_ik − Σ_j y_kj ≤ 0      for every node k,
@@ -129,7 +129,7 @@ class NodeGrid:
         self.epsilon = _number(question["epsilon"])
         _require(self.epsilon >= 0, "epsilon is negative")
         self.axes = [
-            Axis(spec, own, self.epsilon, len(cuts) == 1)
+            Axis(spec, own, self.epsilon)
             for spec, own in zip(question["axes"], cuts, strict=True)
         ]
         self.nodes = list(
@@ -231,11 +231,9 @@ def _decide(goal: Table, box: Sequence[Any]) -> Pair:
 
 
 class Axis:
-    """One attribute cut into cells; of one alone, every cut is a node as well, and every value of a finite prior."""
+    """One attribute cut into cells; each value of a finite prior is one."""
 
-    def __init__(
-        self, spec: Table, cuts: Sequence[float], epsilon: float, is_alone: bool
-    ) -> None:
+    def __init__(self, spec: Table, cuts: Sequence[float], epsilon: float) -> None:
         prior, self.metric, self.epsilon = spec["prior"], spec["metric"], epsilon
         self.table, self.step = self.metric.get("table"), _number(self.metric["step"])
         self.cap = INF if self.metric["cap"] is None else _number(self.metric["cap"])
@@ -256,8 +254,6 @@ class Axis:
             )
             inner = [x for x in bends if ends[0] < x < ends[-1]]
             _require(set(inner) <= set(cuts), "the distance bends inside a cell")
-            if is_alone:
-                self.cells = sorted([*self.cells, *((cut, cut) for cut in cuts)])
             self.masses = [self._tilted(0, low, high, 0.0) for low, high in self.cells]
         # ψ has a slope in each cell, 0 at a single value; distances are differences of ψ.
         self.slopes = [

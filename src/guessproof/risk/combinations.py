@@ -212,7 +212,7 @@ def true_combinations(attributes: Mapping[str, Attribute], goal: Goal) -> list[R
         joint = joint_of(attributes[name])
         if isinstance(joint, JointTable) and not joint.sampled:
             own = [a.name for a in goal.attributes if a.name in joint.names]
-            sides[joint.names] = _rows_of(joint, [attributes[n] for n in own])
+            sides[joint.names] = _rows_of([attributes[n] for n in own])
         else:
             sides[name] = [{name: v} for v in true_values_of(attributes[name], goal)]
     count = math.prod(map(len, sides.values()))
@@ -226,14 +226,11 @@ def true_combinations(attributes: Mapping[str, Attribute], goal: Goal) -> list[R
     ]
 
 
-def _rows_of(joint: JointTable, members: list[Attribute]) -> list[Row]:
-    """What the rows of a table say of some attributes, within their bounds, each once."""
-    places, names = [joint.axis(a.name) for a in members], [a.name for a in members]
-    allowed = [set(possible_values(a)) for a in members]
-    some = itertools.compress(joint.rows, np.asarray(joint.weights) > 0)
-    rows = dict.fromkeys(tuple(row[i] for i in places) for row in some)
-    inside = [row for row in rows if all(v in of for v, of in zip(row, allowed, strict=True))]
-    return [dict(zip(names, row, strict=True)) for row in inside]
+def _rows_of(members: list[Attribute]) -> list[Row]:
+    """What a table says of some attributes, within their bounds, each once."""
+    allowed = {a.name: set(possible_values(a)) for a in members}
+    rows = Combinations.of(members).rows
+    return [row for row in rows if all(v in allowed[name] for name, v in row.items())]
 
 
 def possible_values(attribute: Attribute) -> list[Any]:

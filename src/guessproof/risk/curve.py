@@ -6,7 +6,6 @@ knot that keeps it.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,8 +24,7 @@ from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 
 STEP = 1.02  # from one knot to the next: an ε loses at most 2 %
-MOST = 700  # knots on each side of a typical ε: a factor of 10⁶; further out every question is asked of the attack
-STRIDE = 16  # knots, the first step of a search
+MOST = 350  # knots on each side of a typical ε: a factor of 1,000; further out every question is asked of the attack
 SHOWN = 0.02, 20.0  # around a typical ε, where points are drawn
 QUANTILES = 0.1, 0.9  # between which the bulk of a prior lies
 
@@ -51,11 +49,14 @@ class Knots:
             self.known[knot] = float(found.attack), float(found.bound)
         return self.known[knot]
 
-    def bound(self, epsilon: float) -> float:
+    def bound(self, epsilon: Any, exact: bool = False) -> float:
         """What is not exceeded at this ε."""
-        knot = int(np.searchsorted(self.epsilons, epsilon))
-        inside = 0 < knot <= 2 * MOST
-        return self.at(knot)[1] if inside else float(self.ask(epsilon).bound)
+        value = checked_epsilon(epsilon)
+        if value.ndim:
+            raise ParameterError("epsilon", epsilon, "is not one number", "ask one at a time")
+        knot = int(np.searchsorted(self.epsilons, value))
+        inside = 0 < knot <= 2 * MOST and not exact
+        return self.at(knot)[1] if inside else float(self.ask(float(value)).bound)
 
     def reached(self, epsilon: float) -> float:
         """What an attack reaches at this ε."""
@@ -65,16 +66,9 @@ class Knots:
 
     def largest(self, limit: float) -> float | None:
         """The last knot that keeps a limit; None where it lies beyond all knots."""
-        low = high = MOST
-        step = STRIDE if self.at(MOST)[1] <= limit else -STRIDE
-        while (self.at(high)[1] <= limit) == (step > 0):
-            low, high = high, MOST + step
-            step *= 2
-            if not 0 <= high <= 2 * MOST:
-                return None
-        low, high = min(low, high), max(low, high)
-        kept = bisect_right(range(low, high), limit, key=lambda knot: self.at(knot)[1])
-        return float(self.epsilons[low + kept - 1])
+        knots = range(2 * MOST + 1)
+        kept = bisect_right(knots, limit, key=lambda knot: self.at(knot)[1])
+        return float(self.epsilons[kept - 1]) if 0 < kept < len(knots) else None
 
 
 @dataclass(frozen=True)
@@ -112,29 +106,27 @@ class Curve:
         both: bool = False,
         exact: bool = False,
     ) -> float:
-        """An ε at which every limit is proven to hold, near the largest one; math.inf where none breaks."""
+        """An ε at which every limit is proven to hold, near the largest one; infinite where none breaks."""
         limits = checked_limits(advantage, posterior)
-        found: list[float | None] = []
-        tables = "move" if both else "rise", "believed"
+        tables = self.move if both else self.rise, self.believed
+        found: list[float | None] = [None] if exact else []
         for name, limit, table in zip(("advantage", "posterior"), limits, tables, strict=True):
             if limit is not None and limit.ndim:
                 raise ParameterError(name, limit, "is not one number", "ask one at a time")
             if limit is not None and not exact:
-                found.append(getattr(self, table).largest(float(limit)))
-        least = min((one for one in found if one is not None), default=None)
-        if least is None or None in found:
-            return float(
-                self.attack.epsilon(advantage=advantage, posterior=posterior, both=both)
-            )
-        return least
+                found.append(table.largest(float(limit)))
+        known = [epsilon for epsilon in found if epsilon is not None]
+        if len(known) == len(found):
+            return min(known)
+        return float(self.attack.epsilon(advantage=advantage, posterior=posterior, both=both))
 
     def advantage(self, epsilon: float, both: bool = False, *, exact: bool = False) -> float:
         """How far the belief can rise (or move, with both=True) at most."""
-        return _bound(self.move if both else self.rise, epsilon, exact)
+        return (self.move if both else self.rise).bound(epsilon, exact)
 
     def posterior(self, epsilon: float, *, exact: bool = False) -> float:
         """How high the belief can get at most."""
-        return _bound(self.believed, epsilon, exact)
+        return self.believed.bound(epsilon, exact)
 
     def points(self, count: int = 100) -> list[tuple[float, float]]:
         """Pairs (ε, advantage at most) for a chart, around a typical ε and rising."""
@@ -165,22 +157,13 @@ class Curve:
         return Knots(self.attack.posterior, self.rise.typical)
 
 
-def _bound(knots: Knots, epsilon: Any, exact: bool) -> float:
-    value = checked_epsilon(epsilon)
-    if value.ndim:
-        raise ParameterError("epsilon", epsilon, "is not one number", "ask one at a time")
-    return float(knots.ask(float(value)).bound) if exact else knots.bound(float(value))
-
-
 def _typical(attack: Attack) -> float:
     """An ε at which the bulk of the narrowest prior is about one unit wide."""
     widths: list[float] = []
     for attribute in attack.conditioned.values():
         prior, form = attribute.prior, attribute.distance.line_form
-        if form is None or (isinstance(prior, Finite) and not prior.is_line):
+        if form is None or not isinstance(prior, (LinePrior, Finite)):
             continue
-        ends = getattr(prior, "support", (0.0, 0.0))
-        if isinstance(prior, LinePrior):
-            ends = prior.quantile(QUANTILES)
-        widths.append(float(np.diff(form.psi(np.asarray(ends, dtype=np.float64)))[0]))
-    return 1 / min((width for width in widths if 0 < width < math.inf), default=1.0)
+        if getattr(prior, "is_line", True):
+            widths.append(float(np.diff(form.psi(prior.quantile(QUANTILES)))[0]))
+    return 1 / min((width for width in widths if width > 0), default=1.0)

@@ -1,32 +1,56 @@
-"""Answers without a prior, or with only one probability of it known: they hold for every prior that fits."""
+"""Answers without a prior, or with only one probability of it known: they hold for every prior that fits.
+
+Where only the largest distance R of two values is known (an unknown prior, ordinary differential privacy), the largest
+advantage is tanh(εR/4), reached by two values a distance R apart.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import axis_labels
-from guessproof.risk.limits import largest_epsilon
-from guessproof.risk.two_valued import (
-    partly_known_advantage,
-    worst_advantage,
-    worst_distance,
-    worst_prior,
-)
+from guessproof.risk.limits import largest_epsilon, least_of
 from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array, Mask
+from guessproof.world.checks import Array, Pair, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Among, Exactly, Goal, Within
 from guessproof.world.priors import PartlyKnown, Unknown
 
-BACK = 1e-15  # relative: rounding of an ε in closed form
 Span = tuple[Array, Array]
+
+
+def worst_advantage(distance: ArrayLike) -> Array:
+    """The largest advantage over all priors when values are at most `distance` = ε·R apart: tanh(εR/4).
+
+    >>> float(worst_advantage(0.4013413909243025).round(12))
+    0.1
+    """
+    return np.tanh(np.asarray(distance, dtype=np.float64) / 4)
+
+
+def worst_distance(advantage: ArrayLike) -> Array:
+    """The εR at which some prior reaches this advantage: 4·artanh(η).
+
+    >>> float(worst_distance(0.1).round(12))
+    0.401341390924
+    """
+    with quiet():
+        return 4 * np.arctanh(np.asarray(advantage, dtype=np.float64))
+
+
+def worst_prior(distance: ArrayLike) -> Array:
+    """The prior probability that gains most: 1/(1 + e^{εR/2})."""
+    with quiet():  # 0 where e^{…} is infinite
+        return 1 / (1 + np.exp(np.asarray(distance, dtype=np.float64) / 2))
 
 
 @dataclass(frozen=True)
@@ -43,15 +67,12 @@ class PriorFree:
             self.attribute.metric,
             self.attribute.distance.line_form,
         )
-        if isinstance(prior, Unknown) and prior.values:
+        listed = isinstance(prior, Unknown) and bool(prior.values)
+        if not isinstance(self.goal, (Exactly, Among if listed else Within)):
+            words = "exactly(…) or among(…)" if listed else "within(…) or exactly(…)"
+            raise GoalError("goal", self.goal, "needs a prior", f"use {words}, or give a prior")
+        if listed:
             return
-        if not isinstance(self.goal, (Within, Exactly)):
-            raise GoalError(
-                "goal",
-                self.goal,
-                "needs a prior",
-                "use within(…) or exactly(…), or give a prior",
-            )
         if form is None:
             raise ParameterError(
                 "metric", metric, "needs a prior", "use Absolute(), Discrete(), Clamped(…)"
@@ -78,36 +99,22 @@ class PriorFree:
         assert isinstance(prior, (Unknown, PartlyKnown))
         return prior
 
-    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+    def advantage(self, epsilon: Array, both: bool, *unused: Any) -> Bracket:
         """The largest advantage over every prior that fits."""
-        prior = self._prior
+        prior, bound = self._prior, self._bound(epsilon, both)
         if isinstance(prior, Unknown):
-            far = _times(epsilon, self._diameter)
-            value, how = (
-                worst_advantage(far),
-                "unknown prior: tanh(εR/4), reached by two values a distance R apart",
-            )
-            return Bracket.meet(value, value, how, worst_prior=worst_prior(far))
-        bound = self._bound(prior, epsilon, both)
+            before = worst_prior(_times(epsilon, self._diameter))
+            how = "unknown prior: tanh(εR/4), reached by two values a distance R apart"
+            return Bracket.meet(bound, bound, how, worst_prior=before)
         reached = _larger(lambda down: self._reached(prior, epsilon, down), both)
         how = "partly known prior: three regions, the worst split in closed form"
         return Bracket.meet(np.minimum(reached, bound), bound, how)
 
-    def epsilon(self, advantage: Array | None, both: bool) -> Any:
+    def epsilon(self, advantage: Array, both: bool, *unused: Any) -> Any:
         """The largest ε that keeps the advantage below a limit for every prior that fits."""
-        assert advantage is not None
-        prior = self._prior
-        if isinstance(prior, Unknown):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                value = worst_distance(advantage) / self._diameter * (1 - BACK)
-            value = np.where(
-                np.isnan(value), 0.0 if np.isinf(self._diameter).all() else np.inf, value
-            )
-        else:
-            value = largest_epsilon(
-                lambda epsilon: self._bound(prior, epsilon, both), advantage
-            )
-        return float(value) if value.ndim == 0 else value
+        shape = np.broadcast_shapes(advantage.shape, self._diameter.shape)
+        limit = np.broadcast_to(advantage, shape)
+        return least_of([largest_epsilon(lambda epsilon: self._bound(epsilon, both), limit)])
 
     @cached_property
     def _diameter(self) -> Array:
@@ -119,13 +126,6 @@ class PriorFree:
         listed = Finite.of(dict.fromkeys(prior.values, 1.0))
         labels = axis_labels(listed)
         apart = self.attribute.distance.distance(labels[:, None], labels[None, :])
-        if not isinstance(self.goal, (Exactly, Among)):
-            raise GoalError(
-                "goal",
-                self.goal,
-                "needs a prior",
-                "use exactly(…) or among(…), or give a prior",
-            )
         rows = [
             self.goal.chosen(listed, t) > 0
             for t in (prior.values if self.at is None else (self.at,))
@@ -141,15 +141,18 @@ class PriorFree:
         return np.asarray(self._prior.low), np.asarray(self._prior.high)
 
     def _across(self, t: Array) -> Array:
-        goal = self._goal(t)
-        if np.all((goal[0] <= self._range[0]) & (goal[1] >= self._range[1])):
+        """How far a wrong value is from a correct one at most."""
+        (low, high), (start, stop) = self._range, self._goal(t)
+        if np.all((start <= low) & (stop >= high)):
             raise GoalError(
                 "goal",
                 self.goal,
                 "is certain: it covers the whole range",
                 "choose a smaller radius",
             )
-        return np.maximum(*(self._furthest(end, self._range, goal)[0] for end in goal))
+        away = self.attribute.distance.distance
+        left = np.where(start > low, away(low, stop), 0.0)
+        return np.maximum(left, np.where(stop < high, away(start, high), 0.0))
 
     def _goal(self, t: Array) -> Span:
         """The goal's ends within the range; around an infinite true value only that end."""
@@ -164,63 +167,59 @@ class PriorFree:
             raise GoalError("goal", self.goal, "a percentage needs a prior", "give a radius")
         return radius
 
-    def _bound(self, prior: PartlyKnown, epsilon: Array, both: bool) -> Array:
+    def _bound(self, epsilon: Array, both: bool) -> Array:
         """No prior that fits exceeds this: all of each region lies as far from the goal's mass as it can."""
-        radius = self._radius
-        ball = self.attribute.distance.distance(0.0, radius + prior.radius)
-        near = _times(epsilon, np.minimum(ball, self._diameter))
-        far, q, holds = (
-            _times(epsilon, self._diameter),
-            prior.probability,
-            radius >= prior.radius,
-        )
-        return _larger(
-            lambda down: partly_known_advantage(near, far, q, goal_holds_ball=holds, down=down),
-            both,
-        )
+        prior, far = self._prior, _times(epsilon, self._diameter)
+        if isinstance(prior, Unknown):
+            return worst_advantage(far)
+        q, holds = prior.probability, self._radius >= prior.radius
+        ball = self.attribute.distance.distance(0.0, self._radius + prior.radius)
+        near = far if holds else np.minimum(_times(epsilon, ball), far)
+        goal = (q, 1.0) if holds else (0.0, q)
+        return _larger(lambda down: _three_regions((near, far), q, goal, down), both)
 
     def _reached(self, prior: PartlyKnown, epsilon: Array, down: bool) -> Array:
-        """What priors with one value in each region reach, wherever the range leaves room for them."""
-        moved = [0.0, self._radius, -self._radius, prior.radius, -prior.radius]
-        near = np.add.outer(self.attribute.range, moved)
-        truths = list(np.clip(near[np.isfinite(near)], *self.attribute.range)) or [
-            np.asarray(0.0)
-        ]
-        truths = truths if self.at is None else self._truths
-        found = [
-            self._reached_at(prior, epsilon, t, a, down)
-            for t in truths
-            for a in self._goal(np.asarray(t))
-        ]
+        """What priors with one value in each region reach: the goal's, and both others on its other side."""
+        (low, high), q, away = self._range, prior.probability, self.attribute.distance.distance
+        radius, (first, last) = self._radius, self.attribute.range
+        lesser, holds = min(radius, prior.radius), radius >= prior.radius
+        truths = np.clip([first, first + lesser, last - lesser, last], first, last)
+        truths = [*truths[np.isfinite(truths)]] or [np.zeros(())]
+        found: list[Array] = []
+        for t, end in product(self._truths if self.at is not None else truths, (low, high)):
+            side = np.where(end > t, 1.0, -1.0)
+            place = np.clip(t - side * lesser, low, high)
+            ball = np.clip(t + side * prior.radius, low, high)
+            far = _times(epsilon, away(place, end))
+            near = far if holds else _times(epsilon, away(place, ball))
+            value = _three_regions((near, far), q, (q, q) if holds else (0.0, q), down)
+            exist = (q == 1) | (abs(end - t) > max(radius, prior.radius))
+            found.append(np.where(exist & (holds | (abs(ball - t) > radius)), value, 0.0))
         return np.max(np.broadcast_arrays(*found), axis=0)
 
-    def _reached_at(
-        self, prior: PartlyKnown, epsilon: Array, t: Array, a: Array, down: bool
-    ) -> Array:
-        """The advantage with the goal's mass at `a` and each other region's at its furthest value from there."""
-        goal, q = self._goal(t), prior.probability
-        ball = np.maximum(t - prior.radius, prior.low), np.minimum(t + prior.radius, prior.high)
-        beyond = np.minimum(ball[0], goal[0]), np.maximum(ball[1], goal[1])
-        near, has_near = self._furthest(a, ball, goal)
-        far, has_far = self._furthest(a, self._range, beyond)
-        # Where all of the ball is correct, its mass is the goal's, and lies in the ball.
-        held, _ = self._furthest(np.clip(a, *ball), self._range, beyond)
-        near, far, held = (_times(epsilon, distance) for distance in (near, far, held))
-        three = partly_known_advantage(near, far, q, goal_holds_ball=False, down=down)
-        two = partly_known_advantage(
-            held, held, q, goal_holds_ball=True, down=down, only_ball=True
-        )
-        return np.where(has_far | (q == 1), np.where(has_near, three, two), 0.0)
 
-    def _furthest(self, a: Array, ends: Span, limits: Span) -> tuple[Array, Mask]:
-        """The largest distance from `a` to an end that lies beyond its limit, and whether there is one."""
-        beyond = ends[0] < limits[0], ends[1] > limits[1]
-        with np.errstate(invalid="ignore"):
-            left, right = (
-                np.where(is_beyond, self.attribute.distance.distance(end, a), 0.0)
-                for is_beyond, end in zip(beyond, ends, strict=True)
-            )
-        return np.maximum(left, right), beyond[0] | beyond[1]
+def _three_regions(distances: tuple[Array, Array], q: float, goal: Pair, down: bool) -> Array:
+    """The largest advantage where P(ball around t) = q, and the goal's mass p is between two values.
+
+    The goal's mass is at one point, q − p at distance `near` = ε·(r + R') from it, 1 − q at distance `far`. With K =
+    q·e^{−near} + (1−q)·e^{−far} the posterior is p/(p(1 − e^{−near}) + K), and the advantage is largest at p =
+    (√K − K)/(1 − e^{−near}), or at the nearest p that the goal allows. Falling beliefs: the same with e^{+…}.
+    Everything is written in 1 − e^{−…}, so that small ε keep their digits. A goal that holds the ball has near = far.
+    """
+    sign = -1.0 if down else 1.0
+    with quiet():
+        # 1 − e^{−d}, or e^{d} − 1 for falling beliefs.
+        near, away = (-sign * np.expm1(-sign * d) for d in distances)
+        change = q * near + (1 - q) * away
+        k = 1 - sign * change
+        root = np.sqrt(np.maximum(k, 0.0))
+        p = root * change / ((1 + root) * near)
+        p = np.clip(np.where(np.isfinite(p), p, goal[int(down)]), *goal)
+        shift = change - p * near
+        scaled = shift / (1 - sign * shift)
+    # All the rest infinitely far away: a rising belief becomes certain, a falling one vanishes.
+    scaled = np.where(np.isfinite(shift), scaled, 1.0)
+    return np.where((k <= 0) & (not down), 1 - p, p * scaled)
 
 
 def _larger(of: Callable[[bool], Array], both: bool) -> Array:
@@ -230,5 +229,5 @@ def _larger(of: Callable[[bool], Array], both: bool) -> Array:
 
 def _times(epsilon: Array, distance: Array) -> Array:
     """ε·d; with ε = 0 nothing is learned, however far apart values are."""
-    with np.errstate(invalid="ignore"):
+    with quiet():
         return np.where(epsilon == 0, 0.0, epsilon * distance)

@@ -6,13 +6,13 @@ attribute, `joint.worst` of several. All else is the same for all of them and st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from guessproof.errors import InfeasibleError, ParameterError
-from guessproof.risk.bracket import Bracket, Direction, Effort, Worst, larger
+from guessproof.risk.bracket import Bracket, Direction, Effort, Worst
 from guessproof.risk.limits import least_of
 from guessproof.risk.line.worst import TrueValues, WorstSearch
 from guessproof.world.attributes import Attribute
@@ -24,6 +24,7 @@ from guessproof.world.line import LinePrior
 if TYPE_CHECKING:
     from guessproof.risk.attack import Attack
 
+SIDES: tuple[Direction, ...] = "rise", "fall"  # of a belief that moves
 ROUNDING = 1e-9  # of a belief before any release, relative: a limit that is lower by less counts as equal
 
 
@@ -46,9 +47,13 @@ class WorstTruth:
     solver: WorstSolver
     how: str
 
-    def bracket(self, epsilon: Array, direction: Direction) -> Bracket:
-        """What no true value exceeds, for each ε."""
-        found = [self.solver.worst(float(e), direction) for e in epsilon.ravel()]
+    def bracket(self, epsilon: Array, *directions: Direction) -> Bracket:
+        """What no true value exceeds in any of the directions, for each ε."""
+        found: list[Worst] = []
+        for e in epsilon.ravel():
+            each = [self.solver.worst(float(e), direction) for direction in directions]
+            most = max(each, key=lambda worst: worst.bound)
+            found.append(replace(most, value=max(worst.value for worst in each)))
 
         def shaped(name: str) -> Any:
             values = [getattr(worst, name) for worst in found]
@@ -65,10 +70,9 @@ class WorstTruth:
 
     def advantage(self, epsilon: Array, both: bool, effort: Effort | None) -> Bracket:
         """How far the belief rises, or with both=True moves."""
-        rise = self.bracket(epsilon, "rise")
-        return larger(rise, self.bracket(epsilon, "fall")) if both else rise
+        return self.bracket(epsilon, *SIDES[: 1 + both])
 
-    def epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
+    def epsilon(self, advantage: Any, both: bool, posterior: Any, effort: Effort | None) -> Any:
         """The largest ε at which every limit holds for every true value."""
         search = np.vectorize(self.solver.epsilon, otypes=[np.float64])
         found: list[Array] = []
@@ -81,7 +85,7 @@ class WorstTruth:
                 )
             found.append(search(posterior, "posterior"))
         if advantage is not None:
-            found += [search(advantage, side) for side in ("rise", "fall")[: 1 + both]]
+            found += [search(advantage, side) for side in SIDES[: 1 + both]]
         return least_of(found)
 
 

@@ -8,7 +8,26 @@ Other packages import from here, not from the modules.
 # pyright: reportUnusedImport=false
 
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
-from guessproof.world.checks import LARGEST, Array, ordered, real
+from guessproof.world.checks import (
+    DAY,
+    EPOCH,
+    EXACT,
+    HOLDS,
+    KINDS,
+    LARGEST,
+    MICROSECONDS,
+    UNITS,
+    Array,
+    Kind,
+    days_of,
+    label_of,
+    length_of,
+    moment_of,
+    ordered,
+    real,
+    show_time,
+    spells,
+)
 from guessproof.world.distances import (
     Absolute,
     Binned,
@@ -23,17 +42,6 @@ from guessproof.world.distances import (
     Sum,
     Threshold,
     minimum,
-)
-from guessproof.world.families import (
-    Beta,
-    ExponentialPrior,
-    Gamma,
-    Histogram,
-    LaplacePrior,
-    LogNormal,
-    Normal,
-    StudentT,
-    Uniform,
 )
 from guessproof.world.finite import Finite, is_number
 from guessproof.world.formulas import (
@@ -78,13 +86,21 @@ from guessproof.world.joint import (
     joint_sample,
     joint_table,
 )
-from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of, spells
 from guessproof.world.line import LinePrior, Mixture, Truncated
 from guessproof.world.pieces import pieces_of
 from guessproof.world.priors import (
     QUARTILE,
+    Beta,
+    ExponentialPrior,
+    Gamma,
+    Histogram,
+    LaplacePrior,
+    LogNormal,
+    Normal,
     PartlyKnown,
     Prior,
+    StudentT,
+    Uniform,
     Unknown,
     beta,
     categorical,
@@ -104,15 +120,4 @@ from guessproof.world.priors import (
     truncated,
     uniform,
     unknown,
-)
-from guessproof.world.times import (
-    DAY,
-    EPOCH,
-    EXACT,
-    MICROSECONDS,
-    UNITS,
-    days_of,
-    length_of,
-    moment_of,
-    show_time,
 )

@@ -17,12 +17,11 @@ from guessproof.errors import (
     PriorError,
     TrueValueError,
 )
-from guessproof.world.checks import Pair, ordered, positive
+from guessproof.world.checks import Pair, ordered, positive, show_time
 from guessproof.world.distances import Absolute, Discrete, Matrix, Metric
 from guessproof.world.finite import Finite, is_number
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Prior, Unknown
-from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
     from guessproof.world.formulas import Formula
@@ -119,7 +118,7 @@ class Attribute(Arithmetic):
     def roughly(self, value: Any) -> str:
         """A true value that was computed and that nobody promises: in steps, a few hundred of them over all people.
 
-        >>> from guessproof.world.families import Normal
+        >>> from guessproof.world.priors import Normal
         >>> Attribute("time", Normal(20, 6.28)).roughly(24.7147), Attribute("pay", Normal(2000, 264)).roughly(1772.59)
         ('24.7', '1,775')
         """
@@ -152,8 +151,7 @@ class Attribute(Arithmetic):
     def range(self) -> Pair:
         """Which true values are possible: the prior's support within the bounds; beside a sample the bounds."""
         prior = self.prior
-        known = isinstance(prior, (Finite, LinePrior))
-        low, high = prior.support if known else (prior.low, prior.high)
+        low, high = prior.support
         if self.bounds is None:
             return low, high
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])

@@ -10,7 +10,7 @@ for which risk has exact answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -84,8 +84,6 @@ class LineForm:
         """The distance between two values."""
         with quiet():  # of two values at one infinity
             away = np.abs(self.psi(x) - self.psi(y))
-            if self.is_straight and self.slopes[0]:  # nothing cancels
-                away = self.slopes[0] * np.abs(np.subtract(x, y))
         return np.minimum(away, self.cap) + self.step * np.not_equal(x, y)
 
     def slope_at(self, x: float) -> float:
@@ -107,7 +105,10 @@ class LineForm:
         """The sum of two distances, or None where it leaves this form."""
         if min(self.cap, other.cap) < np.inf and not (self.is_flat or other.is_flat):
             return None
-        return _joined([self, other], sum)
+        cuts = tuple(sorted({*self.cuts, *other.cuts}))
+        slopes = tuple(self.slope_at(x) + other.slope_at(x) for x in (-np.inf, *cuts))
+        jumps = tuple(self.jump_at(x) + other.jump_at(x) for x in cuts)
+        return LineForm(cuts, slopes, jumps, self.step + other.step, min(self.cap, other.cap))
 
     def capped(self, cap: float) -> LineForm:
         """The smaller of this distance and a constant for any two different values."""
@@ -123,15 +124,6 @@ class LineForm:
             found = anchor[i] + (height - base[i]) / slope[i]
         ends = np.concatenate([[-np.inf], self.cuts, [np.inf]])
         return np.clip(np.where(np.isnan(found), np.inf, found), ends[i], ends[i + 1])
-
-
-def _joined(forms: Sequence[LineForm], of: Callable[[list[float]], float]) -> LineForm:
-    """Combine the slopes of each segment, the jumps at each cut, and the steps."""
-    cuts = sorted({cut for form in forms for cut in form.cuts})
-    slopes = [of([form.slope_at(start) for form in forms]) for start in (-np.inf, *cuts)]
-    jumps = [of([form.jump_at(cut) for form in forms]) for cut in cuts]
-    step, cap = of([form.step for form in forms]), min(form.cap for form in forms)
-    return LineForm(tuple(cuts), tuple(slopes), tuple(jumps), step, cap)
 
 
 class Metric:
@@ -155,27 +147,24 @@ class Metric:
     def spread(self, x: Span, y: Span) -> Array:
         """An upper bound on the distance between any value inside the interval x and any inside y.
 
-        An interval of width 0 is a point.
+        No break lies inside either; an interval of width 0 is a point.
         """
-        with quiet():  # of two ends at one infinity other corners say more
-            return np.fmax.reduce(
-                [self.distance(*pair) for pair in product(self._corners(x), self._corners(y))]
-            )
-
-    def _corners(self, span: Span) -> list[Array]:
-        """Where the inside of an interval may be furthest from others: at its ends, and at and beside each break."""
-        first, last = (
-            np.where(np.isinf(end), end, np.nextafter(end, to))
-            for end, to in zip(span, span[::-1], strict=True)
-        )
-        breaks = np.concatenate(
-            [np.nextafter(self.breaks, to) for to in (-np.inf, self.breaks, np.inf)]
-        )
-        return [
-            first,
-            last,
-            *(np.clip(b, first, last) for b in breaks if np.any((first < b) & (b < last))),
+        sides = [
+            [
+                np.where(np.isinf(end), end, np.nextafter(end, other))
+                for end, other in (span, span[::-1])
+            ]
+            for span in (x, y)
         ]
+        with quiet():  # of two ends at one infinity other ends say more
+            return np.fmax.reduce([self.distance(*pair) for pair in product(*sides)])
+
+    def diameter(self, low: float, high: float) -> float:
+        """An upper bound on the distance between any two values of a range."""
+        beside = [np.nextafter(self.breaks, to) for to in (-np.inf, self.breaks, np.inf)]
+        places = np.clip(np.concatenate([*beside, [low, high]]), low, high)
+        with quiet():  # of one infinity and itself
+            return float(np.nanmax(self.distance(places[:, None], places)))
 
     @property
     def breaks(self) -> Floats:
@@ -321,10 +310,8 @@ class Matrix(Metric):
         return f"Matrix({len(self.values)} values)"
 
     def _rows(self, x: Any) -> NDArray[np.intp]:
-        labels = np.empty(np.shape(x), dtype=object)
-        labels[...] = x
         try:
-            return np.vectorize(self._index.__getitem__, otypes=[np.intp])(labels)
+            return np.vectorize(self._index.__getitem__, otypes=[np.intp])(x)
         except (KeyError, TypeError):
             raise MetricError(
                 "value", x, "is not in the table of distances", "add it to the table"
@@ -338,14 +325,6 @@ class Matrix(Metric):
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return self.distances[self._rows(x), self._rows(y)]
-
-    def spread(self, x: Span, y: Span) -> Array:
-        raise MetricError(
-            "metric",
-            self,
-            "a table has no distances between intervals",
-            "use a finite prior with it",
-        )
 
 
 def check_matrix(distances: Any, size: int) -> Array:
@@ -432,16 +411,13 @@ class Capped(Metric):
 
 
 def minimum(*metrics: Metric | float) -> Metric:
-    """The largest distance below all of these; a number stands for a cap between any two different values.
+    """A distance, but at most a cap between any two different values: a number, or a multiple of `Discrete()`.
 
-    The pointwise minimum of two metrics need not be one: two hops, each short by another of the two, can lead where
-    neither does at once. What a release keeps are the shortest paths, so only where these are known is there an answer:
-    for caps, and for several ψ without steps, where every segment is walked along the flattest.
+    The pointwise minimum of other metrics need not be one: two hops, each short by another of the two, can lead where
+    neither does at once. What a release keeps are the shortest paths, whose lengths are not known.
 
     >>> float(minimum(Absolute(), 2.5).distance(0, 10))
     2.5
-    >>> float(minimum(Clamped(0, 10), 3 * Clamped(5, 20)).distance(0, 20))  # 5 … 10 at rate 1, free elsewhere
-    5.0
     """
     if len(metrics) < 2:
         raise MetricError(
@@ -460,22 +436,14 @@ def minimum(*metrics: Metric | float) -> Metric:
             caps.append(form.step)
         else:
             rest.append(metric)
-    if not rest:
-        return Multiple(min(caps), Discrete())
-    below = rest[0] if len(rest) == 1 else _flattest(rest)
-    return Capped(below, min(caps)) if caps else below
-
-
-def _flattest(metrics: list[Metric]) -> Metric:
-    forms = [form for m in metrics if (form := m.line_form) and not form.step]
-    if len(forms) < len(metrics):
+    if len(rest) > 1:
         raise MetricError(
             "minimum",
-            metrics,
+            rest,
             "the smaller of these can be undercut by a detour whose length is not known",
             "use one of them alone, or a Matrix of the shortest ways",
         )
-    return LineMetric(_joined(forms, min))
+    return Capped(rest[0], min(caps)) if rest else Multiple(min(caps), Discrete())
 
 
 @dataclass(frozen=True)
@@ -505,10 +473,12 @@ class LineMetric(Metric):
             )
             step, cap = table["step"], np.inf if table["cap"] is None else table["cap"]
             form = LineForm(cuts, slopes, jumps, float(step), float(cap))
-            sizes = len(slopes) == len(cuts) + 1 and len(jumps) == len(cuts)
-            rates = np.array([*slopes, *jumps, form.step])
-            positive_rates = np.all((rates >= 0) & (rates < np.inf)) and form.cap >= 0
-            if sizes and _is_rising(cuts) and positive_rates:
+            rates, fits = (
+                [*slopes, *jumps, form.step],
+                len(slopes) - 1 == len(cuts) == len(jumps),
+            )
+            fits = fits and all(0 <= rate < np.inf for rate in rates) and form.cap >= 0
+            if fits and _is_rising(cuts):
                 return LineMetric(form)
         except (KeyError, TypeError, ValueError):
             pass

@@ -9,6 +9,7 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from guessproof.errors import KnowledgeError, PriorError, TrueValueError
 from guessproof.world.checks import (
@@ -106,6 +107,11 @@ class Finite:
     def mass(self) -> Array:
         """The weights as an array."""
         return frozen(floats(self.weights))
+
+    def quantile(self, u: ArrayLike) -> Array:
+        """The least of the numbers that has probability u below it or at it."""
+        at = np.searchsorted(np.cumsum(self.mass), u)
+        return self.points[np.minimum(at, self.mass.size - 1)]
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:

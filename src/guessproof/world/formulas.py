@@ -137,12 +137,10 @@ class Formula(Arithmetic):
     @property
     def linear(self) -> Linear | None:
         """(c, a) where it is c + Σ aᵢxᵢ; None where it is not."""
+        if isinstance(self.leaf, Attribute):
+            return 0.0, {self.leaf.name: 1.0}
         if self.leaf is not None:
-            return (
-                (0.0, {self.leaf.name: 1.0})
-                if isinstance(self.leaf, Attribute)
-                else (self.leaf, {})
-            )
+            return self.leaf, {}
         known = [linear for part in self.parts if (linear := part.linear) is not None]
         if self.name in FUNCTIONS or len(known) < 2:
             return None
@@ -243,7 +241,7 @@ class FormulaGoal(Together):
 
     def holds(self, x: Iterable[ArrayLike], t: Truth) -> Any:
         low, high = self.ends(t)
-        slack = HAIR * max(abs(low), abs(high))
+        slack = HAIR * max(abs(end) for end in (low, high, 0.0) if math.isfinite(end))
         found = self.values_at(x)
         with quiet():
             return (found >= low - slack) & (found <= high + slack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.errors import GoalError, TrueValueError
+from guessproof.errors import GoalError, InputError, TrueValueError
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import (
     Array,
@@ -409,13 +410,7 @@ class Near(Together):
         if len({a.name for a in self.members}) < len(self.members):
             raise GoalError("near", self.members, "names an attribute twice", "name each once")
         vars(self).update(radius=positive(GoalError, "radius", self.radius))
-        if not is_norm(self.by):
-            raise GoalError(
-                "by",
-                self.by,
-                "is not a norm",
-                "say 'l1', 'l2', 'linf', or l and a number as 'l3'",
-            )
+        check_norm(GoalError, "by", self.by)
 
     def __repr__(self) -> str:
         return (
@@ -447,12 +442,15 @@ def is_norm(norm: Any) -> bool:
     >>> [is_norm(n) for n in ("l1", "linf", "l2.5", "l0.5", "lx", 2)]
     [True, True, True, False, False, False]
     """
-    try:
-        return norm == "linf" or (
-            norm[:1] == "l" and norm[1:2].isdigit() and 1 <= power_of(norm) < np.inf
-        )
-    except (TypeError, ValueError):
-        return False
+    named = isinstance(norm, str) and re.fullmatch(r"l(inf|[0-9]+(\.[0-9]*)?)", norm)
+    return bool(named) and power_of(norm) >= 1
+
+
+def check_norm(error: type[InputError], field: str, norm: Any) -> None:
+    """Refuse what does not name a norm."""
+    if not is_norm(norm):
+        remedy = "say 'l1', 'l2', 'linf', or l and a number as 'l3'"
+        raise error(field, norm, "is not a norm", remedy)
 
 
 def power_of(norm: Norm) -> float:
@@ -468,12 +466,10 @@ def combine(norm: Norm, parts: list[Any]) -> Any:
     >>> round(float(combine("l3", [3.0, 4.0])) ** 3, 9)
     91.0
     """
-    power, sizes = power_of(norm), np.stack(np.broadcast_arrays(*parts))
-    if power in (1, np.inf):
-        return np.linalg.norm(sizes, power, axis=0)
+    sizes = np.stack(np.broadcast_arrays(*parts))
     most = np.max(sizes, axis=0)
     with quiet():  # scaled, so that no power overflows; infinite where a part is
-        total = np.linalg.norm(sizes / most, power, axis=0)
+        total = np.linalg.norm(sizes / most, power_of(norm), axis=0)
     return np.where((most > 0) & np.isfinite(most), most * total, most)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import KnowledgeError, PriorError, UnknownAttributeError
-from guessproof.world.attributes import Attribute, conditioned_prior, is_pair
+from guessproof.world.attributes import Attribute, conditioned_prior
 from guessproof.world.checks import (
     Array,
     Floats,
@@ -27,15 +27,13 @@ from guessproof.world.checks import (
     frozen,
     listed,
     numbers,
-    ordered,
-    positive,
     quiet,
     real,
     rising,
     weights,
 )
-from guessproof.world.families import Histogram, Normal
 from guessproof.world.finite import Finite
+from guessproof.world.priors import Histogram, Normal, function
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,9 +64,14 @@ class Joint(ABC):
     def marginal(self, name: str) -> FiniteMarginal | HistogramMarginal | NormalMarginal:
         """What is believed of one attribute alone; it remembers the joint prior that it comes from."""
 
-    @abstractmethod
     def given(self, knows: Mapping[str, Any]) -> Joint:
         """This prior for an attacker who knows some of the attributes to lie in an interval or a set."""
+        raise KnowledgeError(
+            "knows",
+            dict(knows),
+            "a joint normal prior is not conditioned on an interval",
+            "give the prior as a joint histogram, or leave it out",
+        )
 
     def attributes(self) -> tuple[Attribute, ...]:
         """All of them, at their usual distances."""
@@ -149,7 +152,7 @@ class JointTable(Joint):
 
 @dataclass(frozen=True)
 class JointHistogram(Joint):
-    """Probability weights[i, j] spread evenly over the rectangle between two pairs of edges."""
+    """Probability weights[i][j] spread evenly between edges[0][i], …[i+1] and edges[1][j], …[j+1]."""
 
     edges: tuple[Floats, Floats]
     weights: tuple[Floats, ...]
@@ -159,16 +162,19 @@ class JointHistogram(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.names) != 2 or len(self.edges) != 2:
+        remedy = "give two lists of edges and a table"
+        edges = listed(PriorError, "edges", self.edges, "is not two lists", remedy)
+        rows = listed(PriorError, "weights", self.weights, "is not a table", remedy)
+        if len(self.names) != 2 or len(edges) != 2:
             raise PriorError(
                 "names",
                 self.names,
                 "a joint histogram has two attributes",
                 "use joint_table for more",
             )
-        sides = [rising(f"edges[{i}]", side) for i, side in enumerate(self.edges)]
+        sides = [rising(f"edges[{i}]", side) for i, side in enumerate(edges)]
         shape = tuple(side.size - 1 for side in sides)
-        table = [numbers(PriorError, "weights", row) for row in self.weights]
+        table = [numbers(PriorError, "weights", row) for row in rows]
         if (len(table), *{row.size for row in table}) != shape:
             raise PriorError(
                 "weights",
@@ -187,7 +193,7 @@ class JointHistogram(Joint):
     def marginal(self, name: str) -> HistogramMarginal:
         axis = self.axis(name)
         side = self.mass.sum(axis=1 - axis)
-        return HistogramMarginal(self.edges[axis], tuple((side / side.sum()).tolist()), self)
+        return HistogramMarginal(self.edges[axis], tuple(side.tolist()), self)
 
     def slice_mass(self, name: str, x: Array, low: Array, high: Array) -> Array:
         """P(low ≤ the other attribute ≤ high), one row of ends for each value x of the named one."""
@@ -203,15 +209,8 @@ class JointHistogram(Joint):
     def given(self, knows: Mapping[str, Any]) -> JointHistogram:
         mass, sides = self.mass, list(self.edges)
         for name, known in knows.items():
-            if not is_pair(known):
-                raise KnowledgeError(
-                    "knows",
-                    known,
-                    "a histogram is conditioned on an interval",
-                    "give (low, high)",
-                )
             axis, side = self.axis(name), np.asarray(sides[self.axis(name)])
-            ends = np.clip(side, *ordered(KnowledgeError, "knows", *known))
+            ends = np.clip(side, *conditioned_prior(self.marginal(name), known).support)
             shares = np.diff(ends) / np.diff(side)
             mass = np.compress(shares > 0, mass * np.expand_dims(shares, 1 - axis), axis=axis)
             sides[axis] = tuple(np.unique(ends).tolist())
@@ -237,7 +236,12 @@ class NormalMarginal(Normal):
 
 @dataclass(frozen=True)
 class JointNormal(Joint):
-    """Two numbers that are jointly normal, with means, standard deviations and a correlation."""
+    """Two numbers that are jointly normal, with means, standard deviations and a correlation.
+
+    >>> lon, lat = joint_normal(("lon", "lat"), mean=(0, 0), sd=(3, 4), correlation=0.6).attributes()
+    >>> lat
+    Attribute('lat', normal(mean=0, sd=4))
+    """
 
     mean: Pair
     sd: Pair
@@ -245,12 +249,9 @@ class JointNormal(Joint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, check in (("mean", real), ("sd", positive)):
-            given = getattr(self, name)
-            pair = listed(
-                PriorError, name, given, "is not a pair of numbers", "give two numbers"
-            )
-            vars(self)[name] = tuple(check(PriorError, name, value) for value in pair)
+        for name in ("mean", "sd"):
+            found = numbers(PriorError, name, getattr(self, name))
+            vars(self)[name] = tuple(found.tolist())
         if not len(self.names) == len(self.mean) == len(self.sd) == 2:
             raise PriorError(
                 "names",
@@ -265,6 +266,7 @@ class JointNormal(Joint):
                 "does not lie between −1 and 1",
                 "give a number in between, as 0.6",
             )
+        self.attributes()  # which look at each of the means and standard deviations
 
     def __repr__(self) -> str:
         return f"joint prior of {', '.join(self.names)}, normal with correlation {self.correlation:g}"
@@ -288,25 +290,8 @@ class JointNormal(Joint):
         middle = (tilt * x)[:, None]
         return rest.mass(low - middle, high - middle)
 
-    def given(self, knows: Mapping[str, Any]) -> JointNormal:
-        raise KnowledgeError(
-            "knows",
-            dict(knows),
-            "a joint normal prior is not conditioned on an interval",
-            "give the prior as a joint histogram, or leave it out",
-        )
 
-
-def joint_normal(
-    names: Iterable[str], mean: Iterable[float], sd: Iterable[float], correlation: float
-) -> JointNormal:
-    """Two dependent numbers that are jointly normal.
-
-    >>> lon, lat = joint_normal(("lon", "lat"), mean=(0, 0), sd=(3, 4), correlation=0.6).attributes()
-    >>> lat
-    Attribute('lat', normal(mean=0, sd=4))
-    """
-    return JointNormal(names, mean, sd, correlation)  # pyright: ignore[reportArgumentType] - checked there
+joint_normal, joint_histogram = function(JointNormal), function(JointHistogram)
 
 
 def joint_table(names: Iterable[str], table: Mapping[Any, float]) -> JointTable:
@@ -335,16 +320,7 @@ def joint_sample(names: Iterable[str], rows: Iterable[Any]) -> JointTable:
         "give one tuple per observation",
     )
     counts = Counter(map(_row, rows))
-    weights = tuple(count / counts.total() for count in counts.values())
-    return JointTable(names, tuple(counts), weights, sampled=True)  # pyright: ignore[reportArgumentType]
-
-
-def joint_histogram(names: Iterable[str], edges: Iterable[Any], weights: Any) -> JointHistogram:
-    """Two dependent numbers as a histogram: weights[i][j] between edges[0][i], …[i+1] and edges[1][j], …[j+1]."""
-    remedy = "give two lists of edges and a table"
-    sides = listed(PriorError, "edges", edges, "is not two lists", remedy)
-    table = listed(PriorError, "weights", weights, "is not a table", remedy)
-    return JointHistogram(names, sides, table)  # pyright: ignore[reportArgumentType]
+    return JointTable(names, tuple(counts), tuple(counts.values()), sampled=True)  # pyright: ignore[reportArgumentType]
 
 
 def _row(row: Any) -> tuple[Hashable, ...]:

@@ -16,9 +16,6 @@ from numpy.typing import ArrayLike
 from guessproof.errors import KnowledgeError, PriorError
 from guessproof.world.checks import Array, Floats, Pair, floats, ordered, quiet, weights
 
-NODES, NODE_WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(16))
-CLOSE = 1e-3  # of a tail: smaller masses lose digits as a difference of two tails
-ROUNDING = 1e-12  # of the same tail: how well quadrature agrees with that difference where the density is smooth
 HALVINGS = 64  # of an interval of floating-point numbers: until one is left
 
 
@@ -26,7 +23,7 @@ class LinePrior(ABC):
     """A prior with a density on the real line.
 
     Nothing else asks which prior it is: a new one is one class here and one entry where plans name priors. It has a
-    density, quantiles, and either `mass` or both `cdf` and `survival`.
+    density, and either `mass` or `cdf`.
     """
 
     name: str  # as people and plans call it
@@ -45,51 +42,41 @@ class LinePrior(ABC):
         np.inf,
     )  # limits of |(ln f)′| at infinite ends, if inflections are known
 
+    @property
+    def weighted(self) -> list[tuple[LinePrior, float]]:
+        """The parts that it mixes, with their probabilities."""
+        return [(self, 1.0)]
+
     @abstractmethod
     def log_density(self, x: ArrayLike) -> Array:
         """ln f(x)."""
 
-    def quantile(self, u: ArrayLike) -> Array:
-        """The x below which probability u lies."""
-        return self._place(floats(u), False)
+    def quantile(self, u: ArrayLike, from_right: bool = False) -> Array:
+        """The x below which probability u lies, or above which.
 
-    def upper_quantile(self, u: ArrayLike) -> Array:
-        """The x above which probability u lies."""
-        return self._place(floats(u), True)
+        By halving the floating-point numbers of the support: their bits are in order.
+        """
+        ends = floats(self.support)
+        bits = np.abs(ends).view(np.int64) * np.sign(ends).astype(np.int64)
+        low, high = (np.full(np.shape(u), end) for end in bits)
+        for _ in range(HALVINGS):
+            middle = (low >> 1) + (high >> 1) + (low & high & 1)
+            here = np.abs(middle).view(np.float64) * np.sign(middle)
+            inwards = (self.cdf(here, from_right) >= floats(u)) != from_right
+            low, high = np.where(inwards, low, middle), np.where(inwards, middle, high)
+        return np.abs(high).view(np.float64) * np.sign(high)
 
-    def cdf(self, x: ArrayLike) -> Array:
-        """P(X ≤ x), to full relative precision."""
-        return self._beyond(x, False)
-
-    def survival(self, x: ArrayLike) -> Array:
-        """P(X ≥ x), to full relative precision."""
-        return self._beyond(x, True)
-
-    def _place(self, u: Array, from_right: bool) -> Array:
-        """Both quantiles."""
-        return self.quantile(1 - u)
-
-    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
-        """The mass on one side of x."""
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
+        """P(X ≤ x), or P(X ≥ x) from the right, to full relative precision."""
         return self.mass(x, np.inf) if from_right else self.mass(-np.inf, x)
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
-        """P(a ≤ X ≤ b), to full relative precision however small."""
+        """P(a ≤ X ≤ b), to nearly all digits of the smaller tail beyond its ends."""
         a, b = (np.clip(floats(end), *self.support) for end in (a, b))
-        below = self.cdf(a)
-        on_right = below > 0.5
-        size = np.where(on_right, self.survival(a), self.cdf(b))
-        found = np.asarray(np.maximum(size - np.where(on_right, self.survival(b), below), 0.0))
-        close = (found < CLOSE * size) & (a < b)
-        if close.any():
-            left, right = (np.broadcast_to(end, found.shape)[close] for end in (a, b))
-            half = 0.5 * (right - left)
-            with quiet():
-                density = np.exp(self.log_density(left[:, None] + half[:, None] * (1 + NODES)))
-            summed = half * (density @ NODE_WEIGHTS)
-            agrees = np.abs(summed - found[close]) <= ROUNDING * size[close]
-            found[close] = np.where(agrees, summed, found[close])
-        return found
+        below = self.cdf(a, False)
+        on_left = self.cdf(b, False) - below
+        on_right = self.cdf(a, True) - self.cdf(b, True)
+        return np.maximum(np.where(below > 0.5, on_right, on_left), 0.0)
 
     def stretched(self, factor: float) -> LinePrior | None:
         """The same prior, wider (factor > 1) or narrower around its own centre; None where that has no meaning."""
@@ -148,19 +135,6 @@ class Truncated(LinePrior):
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         return self.base.mass(np.maximum(a, self.low), np.minimum(b, self.high)) / self._whole
 
-    def _place(self, u: Array, from_right: bool) -> Array:
-        below, above = self.base.cdf(self.low), self.base.survival(self.high)
-        by_right = (
-            above <= 0.5 if from_right else below > 0.5
-        )  # from the side where the base has less
-        share = self._whole * (u if by_right == from_right else 1 - u)
-        found = (
-            self.base.upper_quantile(above + share)
-            if by_right
-            else self.base.quantile(below + share)
-        )
-        return np.clip(found, self.low, self.high)
-
 
 @dataclass(frozen=True)
 class Mixture(LinePrior):
@@ -172,25 +146,22 @@ class Mixture(LinePrior):
     name = "mixture"
 
     def __post_init__(self) -> None:
-        if len(self.parts) != len(self.shares) or len(self.parts) < 2:
+        densities = [part for part in self.parts if isinstance(part, LinePrior)]
+        if not 2 <= len(densities) == len(self.parts) == len(self.shares):
             raise PriorError(
                 "mixture",
-                len(self.parts),
-                "needs two priors or more, each with its weight",
-                "add one",
+                self.parts,
+                "needs two priors with densities or more, each with its weight",
+                "write (0.7, normal(20, 5)), …",
             )
-        for part in self.parts:
-            if not isinstance(part, LinePrior):
-                raise PriorError(
-                    "mixture", part, "is not a prior with a density", "mix densities only"
-                )
-        shares = weights("weights", np.asarray(self.shares))
-        parts = tuple(part for part, share in zip(self.parts, shares, strict=True) if share > 0)
-        ends = [part.support for part in parts]
-        low, high = np.min(ends).item(), np.max(ends).item()
+        given = zip(self.parts, weights("weights", np.asarray(self.shares)), strict=True)
+        pairs = [(p, float(own * s)) for one, own in given for p, s in one.weighted if own > 0]
+        parts, shares = zip(*pairs, strict=True)
+        low, high = (
+            pick(part.support[i] for part in parts) for i, pick in enumerate((min, max))
+        )
         places = {x for part in parts for x in (*part.breaks, *part.support)}
         breaks = tuple(sorted(x for x in places if low < x < high))
-        shares = tuple(shares[shares > 0].tolist())
         vars(self).update(parts=parts, shares=shares, support=(low, high), breaks=breaks)
 
     def __repr__(self) -> str:
@@ -199,7 +170,6 @@ class Mixture(LinePrior):
 
     @property
     def weighted(self) -> list[tuple[LinePrior, float]]:
-        """The parts with their probabilities."""
         return list(zip(self.parts, self.shares, strict=True))
 
     def log_density(self, x: ArrayLike) -> Array:
@@ -207,32 +177,14 @@ class Mixture(LinePrior):
             [part.log_density(x) + np.log(share) for part, share in self.weighted], axis=0
         )
 
-    def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
-        return np.asarray(sum(share * part.mass(a, b) for part, share in self.weighted))
-
-    def _beyond(self, x: ArrayLike, from_right: bool) -> Array:
-        masses = [share * part._beyond(x, from_right) for part, share in self.weighted]
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
+        masses = [share * part.cdf(x, from_right) for part, share in self.weighted]
         return np.sum(masses, axis=0)
-
-    def _place(self, u: Array, from_right: bool) -> Array:
-        """By the smaller of both tails, halving the floating-point numbers of the support: their bits are in order."""
-        right = (u > 0.5) != from_right
-        tail = np.minimum(u, 1 - u)
-        bits = np.abs(self.support).view(np.int64) * np.sign(self.support).astype(np.int64)
-        low, high = (np.full(u.shape, end) for end in bits)
-        for _ in range(HALVINGS):
-            middle = (low >> 1) + (high >> 1) + (low & high & 1)
-            here = np.abs(middle).view(np.float64) * np.sign(middle)
-            inwards = np.where(right, self.survival(here) < tail, self.cdf(here) >= tail)
-            low, high = np.where(inwards, low, middle), np.where(inwards, middle, high)
-            if np.all(high - low <= 1):
-                break
-        return np.abs(high).view(np.float64) * np.sign(high)
 
     def stretched(self, factor: float) -> Mixture | None:
         """Each part wider or narrower around its own centre."""
-        parts = [wide for part in self.parts if (wide := part.stretched(factor)) is not None]
-        return Mixture(tuple(parts), self.shares) if len(parts) == len(self.parts) else None
+        parts: Any = tuple(part.stretched(factor) for part in self.parts)
+        return None if None in parts else Mixture(parts, self.shares)
 
 
 def expit(x: ArrayLike) -> Any:

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from reference import extreme_rays, linear_program
 
 import guessproof as gp
-from guessproof.risk import finite
+from guessproof.risk.finite import worlds
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def test_wide_worlds_are_answered_exactly_by_a_private_likelihood(points: int) -
     for _ in range(12):
         world, epsilon = drawn(rng, points), float(10 ** rng.uniform(1, 5))
         table = shortest(world.distance) * epsilon
-        attack, bound, log_l = finite.solve(world.mass, world.goal, epsilon * world.distance)
+        attack, bound, log_l = worlds.solve(world.mass, world.goal, epsilon * world.distance)
         assert np.all(log_l[:, None] - log_l[None] <= table * (1 + 1e-12) + 1e-12)
         log_mass = np.log(world.mass) + log_l
         with np.errstate(divide="ignore"):
@@ -135,7 +135,7 @@ def test_two_classes_keep_their_digits_at_any_distance(side: str) -> None:
         mass = rng.dirichlet(np.ones(4))
         goal = np.array([*rng.permutation([1.0, 0.0]), *rng.integers(0, 2, 2)])
         epsilon = float(10 ** rng.uniform(-12, 4))
-        classes = finite.GoalClasses.of(mass, np.abs(label[:, None] - label[None]).astype(float), goal)
+        classes = worlds.GoalClasses.of(mass, np.abs(label[:, None] - label[None]).astype(float), goal)
         attack, bound = classes.gain(epsilon if side == "upper" else -epsilon)
         with mp.workdps(60):
             parts = [[mp.fsum(mpf(float(m)) for m, g, c in zip(mass, goal, label, strict=True) if (g, c) == (x, y))

@@ -59,22 +59,13 @@ class Triangular(LinePrior):
         with np.errstate(divide="ignore"):
             return np.log(2 / (self.high - self.low)) + np.log(np.maximum(share, 0.0))
 
-    def cdf(self, x: ArrayLike) -> Array:
-        x = np.clip(x, self.low, self.high)
-        width, above = self.high - self.low, self.survival(np.maximum(x, self.mode))
-        return np.where(x <= self.mode, (x - self.low) ** 2 / (width * (self.mode - self.low)), 1 - above)
-
-    def survival(self, x: ArrayLike) -> Array:
-        x = np.clip(x, self.low, self.high)
-        width, below = self.high - self.low, (np.minimum(x, self.mode) - self.low) ** 2
-        falling = (self.high - x) ** 2 / (width * (self.high - self.mode))
-        return np.where(x <= self.mode, 1 - below / (width * (self.mode - self.low)), falling)
-
-    def quantile(self, u: ArrayLike) -> Array:
-        u, width, turn = np.asarray(u, dtype=np.float64), self.high - self.low, (self.mode - self.low)
-        rising = self.low + np.sqrt(np.maximum(u, 0.0) * width * turn)
-        falling = self.high - np.sqrt(np.maximum(1 - u, 0.0) * width * (self.high - self.mode))
-        return np.where(u <= turn / width, rising, falling)
+    def cdf(self, x: ArrayLike, from_right: bool = False) -> Array:
+        x, width = np.clip(x, self.low, self.high), self.high - self.low
+        below = (np.minimum(x, self.mode) - self.low) ** 2 / (width * (self.mode - self.low))
+        above = (self.high - np.maximum(x, self.mode)) ** 2 / (width * (self.high - self.mode))
+        if from_right:
+            return np.where(x < self.mode, 1 - below, above)
+        return np.where(x > self.mode, 1 - above, below)
 
     def stretched(self, factor: float) -> Triangular:
         low, high = (self.mode + factor * (end - self.mode) for end in (self.low, self.high))

@@ -316,3 +316,9 @@ def test_a_ring_that_touches_a_slice_takes_no_longer() -> None:
     attack = gp.Attack(gp.inside(x * x + y * y, (0.563803, 0.615968)))
     expected = ring_of(stats.laplace(0.535039, 0.350017), stats.expon(scale=0.708116), 0.563803, 0.615968)
     assert attack.prior == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_half_line_of_a_formula_ends() -> None:
+    x, y = (gp.Attribute(name, gp.categorical({1: 0.5, 2: 0.5})) for name in "xy")
+    for goal, prior in ((gp.inside(x + y, (3.5, math.inf)), 0.25), (gp.inside(x + y, (-math.inf, 3)), 0.75)):
+        assert gp.Attack(goal).prior == pytest.approx(prior)

@@ -2,27 +2,9 @@
 
 - `FiniteWorld` (`worlds`): a prior, a distance between any two points, and what a release can tell of a goal.
 - `linear`: linear programs by HiGHS, with a bound recomputed from its prices, also for cells of several attributes; and
-  of few points in logarithms, however far apart they are.
+  of up to a few hundred points in logarithms, however far apart they are.
 - `worst`: the worst true value under a finite prior.
 
 Prior and distance -> classes of points that nothing tells apart -> program -> (attack, bound) of the gain -> `Belief`.
 May import `risk.bracket`, `risk.limits` and `world`.
 """
-
-from guessproof.risk.finite.worlds import (
-    FiniteWorld,
-    GoalClasses,
-    check_goal,
-    finite_belief,
-    shortest_paths,
-    solve,
-)
-
-__all__ = [
-    "FiniteWorld",
-    "GoalClasses",
-    "check_goal",
-    "finite_belief",
-    "shortest_paths",
-    "solve",
-]

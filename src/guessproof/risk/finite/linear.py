@@ -27,24 +27,20 @@ import numpy as np
 
 from guessproof.world.checks import Array, Indices
 from guessproof.world.line import log_sum
-from guessproof.world.special import read_compiled
 
-TIGHT = 1e-10  # tolerance of the simplex method, the smallest that the solver accepts
-REPAIRED = 1e-8  # tolerance of the interior point: what it leaves is repaired
+METHODS = "highs-ipm", "highs-ds"  # the second answers the few programs that the first does not
+TIGHT = {  # the smallest tolerances that the solver accepts
+    "primal_feasibility_tolerance": 1e-10,
+    "dual_feasibility_tolerance": 1e-10,
+}
 SMALLEST = 1e-300  # stands for 0 where a logarithm or a sparse entry is wanted
-SIMPLEX_UP_TO = (
-    150,
-    1500,
-)  # nodes, of any program and of exact ones; beyond an interior point is faster
 FLOOR = 600.0  # paths longer than this weigh nothing: e^-600 is above the smallest number
-NEAR = 0.05  # diameter in ln L below which a gain is so small that each edge and each digit matters
-SMALL = 4e-3  # diameter in ln L below which small gains would lose their digits
 STEP = 1e-9  # added to each step of a path, so that it is longer than the part before, also at no cost
 ROUNDING = 1e-12  # relative error of a sum of a few hundred thousand products, in ln odds
 CANCELLED = 1e-15  # what is left of a difference below this share of its terms is rounding
 APART = 2e4  # stands for an infinite distance: e^{−APART} is nothing beside any mass
 OF_LOGS = 4e-15  # of a logarithm, relative to the largest that is added
-PIVOTS = 300, 30  # of the search: at least so many, and so many for each point
+PIVOTS = 30  # of the search for each point, and for ten more
 
 
 @dataclass(frozen=True)
@@ -54,10 +50,6 @@ class Couplings:
     rows: Indices
     cols: Indices
     cost: Array
-
-    def scaled(self, factor: float) -> Couplings:
-        """The same with all costs multiplied."""
-        return Couplings(self.rows, self.cols, factor * self.cost)
 
 
 @dataclass(frozen=True)
@@ -73,47 +65,21 @@ class ProgramBound:
     flow: Array | None = None
 
 
-def best_odds(
-    inside: Array, outside: Array, edges: Couplings, *, exact: bool = False
-) -> ProgramBound:
-    """Return log-odds of inside to outside that no likelihood exceeds; infinite where nothing is proven.
-
-    `exact` asks for every edge and the simplex method, slower for many nodes; it leaves no rounding to repair.
-    """
-    middle, rows, cols = [int(np.argmax(inside))], edges.rows, edges.cols
-    both = (rows, cols), (cols, rows)
-    paths = [_paths(edges.cost, ends, inside.size, middle) for ends in both]
-    width = float(sum(map(np.max, paths)))
-    if not 0 < width < SMALL:
-        return best_flow(inside, outside, edges, exact=exact or width < NEAR)
-    # From a larger ε, where digits are left: L^θ is private at θε, and ln E L^θ ≥ θ(ln E L − w²/8) (Hoeffding).
-    share, base = width / SMALL, float(np.log(np.sum(inside)) - np.log(np.sum(outside)))
-    found = best_flow(inside, outside, edges.scaled(1 / share), exact=True)
-    bound = base + share * (found.bound - base + SMALL**2 / 8)
-    return ProgramBound(bound, share * found.log_m)
-
-
-def best_flow(
-    inside: Array, outside: Array, edges: Couplings, *, exact: bool = False
-) -> ProgramBound:
-    """Return the same with the flow that proves it, however small the gain."""
-    # A likelihood e^-way near the best one, so that nothing in the program is tiny: the distance from the goal. No step
-    # away from it needs to climb, and a missing edge only loosens.
+def best_odds(inside: Array, outside: Array, edges: Couplings) -> ProgramBound:
+    """Return log-odds of inside to outside that no likelihood exceeds; infinite where nothing is proven."""
+    # A likelihood e^-way near the best one, so that nothing in the program is tiny: the distance from the goal.
     rows, cols, size = edges.rows, edges.cols, inside.size
     way = np.minimum(_paths(edges.cost, (rows, cols), size, np.flatnonzero(inside > 0)), FLOOR)
-    kept = np.flatnonzero((way[rows] <= way[cols]) | exact)
     log_in, log_out = (
         float(np.log(np.maximum(part @ np.exp(-way), SMALLEST))) for part in (inside, outside)
     )
     a, o = inside * np.exp(-way - log_in), outside * np.exp(-way - log_out)
     ratio = np.exp(np.minimum(way[cols] - way[rows] - edges.cost, 0.0))
-    inner = Couplings(rows[kept], cols[kept], edges.cost[kept])
-    found = solve_edges(o, a, inner, ratio[kept], exact=exact)
+    found = solve_edges(o, a, edges, ratio)
     if found is None:
         return ProgramBound(np.inf, -way)
-    log_m = np.log(np.maximum(found[0], SMALLEST)) - way
-    prices = np.zeros(rows.size)
-    prices[kept] = found[1]
+    m, prices = found
+    log_m = np.log(np.maximum(m, SMALLEST)) - way
     least = _repair(a, o, edges, ratio, prices, log_m)
     # Masses too far apart for numbers are not seen by the check.
     if np.any((inside > 0) & (a == 0)) or not least > 0:
@@ -174,66 +140,52 @@ def _repair(
 
 
 def solve_edges(
-    cost: Array, fixed: Array, edges: Couplings, ratio: Array, *, exact: bool = False
+    cost: Array, fixed: Array, edges: Couplings, ratio: Array
 ) -> tuple[Array, Array] | None:
     """Minimise cost·m with fixed·m = 1 and ratio m[row] <= m[col]; return (m, prices >= 0), or None."""
-    core: Any = read_compiled("scipy.optimize._highspy._core")
-    size, count, some = cost.size, edges.rows.size, np.flatnonzero(fixed)
-    pairs = np.stack([edges.rows, edges.cols], axis=1)
-    entries = np.stack([ratio, -np.ones(count)], axis=1)
-    start = np.append(2 * np.arange(count + 1), 2 * count + some.size)
-    index, value = np.append(pairs, some), np.append(entries, fixed[some])
-    low, high = np.full(count, -np.inf), np.zeros(count)
-    engine = core._Highs()
-    engine.setOptionValue("output_flag", False)
-    simplex = size <= SIMPLEX_UP_TO[exact]
-    engine.setOptionValue("solver", "simplex" if simplex else "ipm")
-    engine.setOptionValue("run_crossover", "on" if simplex else "off")
-    for name in ("primal_feasibility", "dual_feasibility", "ipm_optimality"):
-        engine.setOptionValue(f"{name}_tolerance", TIGHT if simplex else REPAIRED)
-    sizes = size, count + 1, index.size, 2, 1, 0.0
-    columns = cost, np.zeros(size), np.full(size, np.inf)
-    bounds, whole = (np.append(low, 1.0), np.append(high, 1.0)), np.zeros(size, dtype=np.int32)
-    engine.passModel(*sizes, *columns, *bounds, start, index, value, whole)
-    engine.run()
-    found = engine.getSolution()
-    if not found.dual_valid:
-        return None
-    return np.asarray(found.col_value), np.maximum(-np.asarray(found.row_dual)[:count], 0.0)
+    from scipy.optimize import linprog  # takes longer to import than most questions to answer
+    from scipy.sparse import csr_array
+
+    size, count = cost.size, edges.rows.size
+    ends = np.tile(np.arange(count), 2), np.append(edges.rows, edges.cols)
+    matrix = csr_array((np.append(ratio, -np.ones(count)), ends), shape=(count, size))
+    sides = matrix, np.zeros(count), fixed[None, :], [1.0]
+    for method in METHODS:
+        found: Any = linprog(cost, *sides, method=method, options=TIGHT)
+        if found.x is not None:
+            return found.x, np.maximum(-found.ineqlin.marginals, 0.0)
+    return None
 
 
 def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Array]:
     """What no ln Σ aL / Σ cL exceeds, and ln L on the rest's points, from which the goal's follow."""
-    if np.any(np.all(np.isinf(distance), axis=1)):  # a goal that nothing outside limits
+    finite = np.isfinite(distance)
+    if not np.all(np.any(finite, axis=1)):  # a goal that nothing outside limits
         return np.inf, np.zeros(len(log_c))
-    furthest = float(np.max(distance, initial=0.0, where=np.isfinite(distance)))
-    apart = np.where(np.isfinite(distance), distance, APART + 4 * furthest)
-    (m, n), still = distance.shape, 0
-    edges, behind, height = _best_tent(log_a, log_c, apart)
+    furthest = float(np.max(distance[finite]))
+    distance = np.where(finite, distance, APART + 4 * furthest)
+    m, n = distance.shape
+    edges, behind, height = _tent(log_a, log_c, distance)
     side = np.repeat([1.0, -1.0], [m, n])
-    steps = PIVOTS[0] + PIVOTS[1] * (m + n)
-    while True:
+    flow = log_flow = np.zeros(len(edges))
+    for _ in range(PIVOTS * (10 + m + n)):
         shares = log_a + height[:m], log_c + height[m:]
         weight = np.concatenate([share - log_sum(share) for share in shares])
         behind = behind - behind[:, [int(np.argmax(weight))]]
         largest = np.max(np.where(behind != 0, weight, -np.inf), axis=1, keepdims=True)
         parts = behind * side * np.exp(np.minimum(weight - largest, 0.0))
-        flow, log_flow = np.sum(parts, axis=1), largest[:, 0]
+        flow = np.sum(parts, axis=1)
         flow[np.abs(flow) <= CANCELLED * (2 + np.count_nonzero(parts, axis=1))] = 0.0
         with np.errstate(divide="ignore"):
-            log_flow = log_flow + np.log(np.abs(flow))
+            log_flow = largest[:, 0] + np.log(np.abs(flow))
         negative = np.flatnonzero(flow < 0)
-        steps -= 1
-        if steps < 0 or not negative.size:
+        if not negative.size:
             break
-        # After many steps without progress the rule that cannot go round in circles (Bland).
-        order = -edges[negative] @ [n, 1] if still > m + n else log_flow[negative]
-        out = int(negative[np.argmax(order)])
+        out = int(negative[np.argmax(log_flow[negative])])
         lifted = behind[out] != behind[out, edges[out, 0]]
         crossing = lifted[:m, None] & ~lifted[m:]
-        room = np.where(crossing, apart + height[m:] - height[:m, None], np.inf)
+        room = np.where(crossing, distance + height[m:] - height[:m, None], np.inf)
         i, j = np.unravel_index(int(np.argmin(room)), room.shape)
-        still = 0 if room[i, j] > 0 else still + 1
         height[lifted] += max(float(room[i, j]), 0.0)
         # Exchange of one edge for another: one step of Gauss and Jordan.
         entering = behind[:, i] - behind[:, m + j]
@@ -243,31 +195,27 @@ def largest_gain(log_a: Array, log_c: Array, distance: Array) -> tuple[float, Ar
         edges[out] = i, j
     plan = np.full(distance.shape, -np.inf)
     plan[edges[:, 0], edges[:, 1]] = np.where(flow > 0, log_flow - height[edges[:, 0]], -np.inf)
-    plan[np.isinf(distance)] = -np.inf
     heights = height[m:] - float(np.max(height))
     idle = np.flatnonzero(np.max(plan, axis=1) == -np.inf)
     plan[idle, np.argmin(distance[idle] + heights, axis=1)] = 0.0
-    with np.errstate(invalid="ignore"):
-        carried = plan + (log_a - log_sum(plan))[:, None]
-        load = np.where(carried > -np.inf, carried + distance, -np.inf)
+    load = plan + (log_a - log_sum(plan))[:, None] + distance
     sizes = furthest, float(np.max(np.abs(log_a))), float(np.max(np.abs(log_c)))
     return float(np.max(log_sum(load.T) - log_c)) + OF_LOGS * (4 + sum(sizes)), heights
 
 
-def _best_tent(log_a: Array, log_c: Array, distance: Array) -> tuple[Indices, Array, Array]:
-    """The likelihood that falls from one point of the goal, raised at the goal's other points as far as it may be.
+def _tent(log_a: Array, log_c: Array, distance: Array) -> tuple[Indices, Array, Array]:
+    """The best likelihood that falls from one point of the goal, raised at the goal's other points as far as it may be.
 
     Its tree as edges (goal, rest); which points lie behind each edge, seen from the peak (1 where the goal's end is
     behind it, −1 where the rest's is); and ln L.
     """
     m, n = distance.shape
-    raised = np.min(distance[:, None, :] - distance[None, :, :], axis=2)  # [i, peak]
-    odds = log_sum((log_a[:, None] + raised).T) - log_sum(log_c[None, :] - distance)
-    peak = int(np.argmax(odds))
+    peak = int(np.argmax(log_a - log_sum(log_c - distance)))
+    room = distance - distance[peak]
     others, rests = np.delete(np.arange(m), peak), np.arange(n)
-    limits = np.argmin(distance - distance[peak], axis=1)[others]
+    limits = np.argmin(room, axis=1)[others]
     edges = np.stack([np.append(np.full(n, peak), others), np.append(rests, limits)], axis=1)
     behind = np.zeros((m + n - 1, m + n))
     behind[rests, m + rests] = behind[limits, others] = -1.0
     behind[n + np.arange(m - 1), others] = 1.0
-    return edges, behind, np.append(raised[:, peak], -distance[peak])
+    return edges, behind, np.append(np.min(room, axis=1), -distance[peak])

@@ -1,14 +1,14 @@
 """Finite worlds: finitely many possible secrets, their prior, and a distance between any two.
 
-The largest odds of a goal under L_i <= e^{D_ij} L_j (D = epsilon·distance) are a linear program. Few points are solved
-exactly in logarithms, whatever the distances; more by HiGHS (both in `linear`). The attack is a likelihood that keeps
-every constraint to the last bit, L_i <- min_j e^{D_ij} L_j; the bound is recomputed from the program's prices.
+The largest odds of a goal under L_i <= e^{D_ij} L_j (D = epsilon·distance) are a linear program. Up to a few hundred
+points it is solved exactly in logarithms, whatever the distances; more points are each compared with near ones, by
+HiGHS (both in `linear`). The attack is a likelihood that keeps every constraint to the last bit, L_i <- min_j e^{D_ij}
+L_j; the bound is recomputed from the program's prices.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +18,10 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.finite.linear import Couplings, best_odds, largest_gain
 from guessproof.risk.limits import (
     Belief,
-    advantage_bracket,
     checked_epsilon,
     checked_factor,
     checked_limits,
     least_of,
-    posterior_bracket,
-    safe_epsilon,
 )
 from guessproof.risk.prior_error.odds import posterior_before, rounded_down, with_factor
 from guessproof.world.checks import Array, frozen, numbers, weights
@@ -34,11 +31,8 @@ from guessproof.world.line import log_sum
 if TYPE_CHECKING:
     from guessproof.risk.prior_error.answer import MisspecifiedPrior
 
-FEW = 40  # classes up to which trees are faster than a solver
-TREES = 400  # classes up to which trees are tried where a program leaves digits open
-ALL_PAIRS = 1000  # classes up to which every constraint that follows from no other is kept
+EXACT_UP_TO = 400  # classes, solved in a few seconds at most
 NEIGHBOURS = 20  # nearest classes that each of more is compared with; leaving pairs out only loosens the bound
-OPEN = 1e-8  # relative width of a bracket that a program should have closed
 EPS = 1e-15  # rounding of a gain
 
 
@@ -64,7 +58,7 @@ class FiniteWorld:
 
     def posterior(self, goal: Any, epsilon: Any, side: str = "upper") -> Bracket:
         """The largest (or smallest) belief in the goal after any ε·d-private release."""
-        found = posterior_bracket(self.belief(goal), checked_epsilon(epsilon), side)
+        found = self.belief(goal).posterior(checked_epsilon(epsilon), side)
         if self.prior_factor == 1:
             return found
         return with_factor(
@@ -75,21 +69,19 @@ class FiniteWorld:
         """How far the belief in the goal can rise (or move, with both=True)."""
         if self.prior_factor > 1:
             return self._misspecified(goal).advantage(checked_epsilon(epsilon), both)
-        return advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+        return self.belief(goal).advantage(checked_epsilon(epsilon), both)
 
     def epsilon(
         self, goal: Any, *, advantage: Any = None, posterior: Any = None, both: bool = False
     ) -> Any:
         """The largest ε that keeps the limit, on the private side."""
-        if self.prior_factor == 1:
-            return safe_epsilon(
-                self.belief(goal), advantage=advantage, posterior=posterior, both=both
-            )
         rise, most = checked_limits(advantage, posterior)
+        if self.prior_factor == 1:
+            return self.belief(goal).epsilon(rise, both, most)
         found: list[Any] = []
         if most is not None:
             before = posterior_before(most, self.prior_factor)
-            found.append(safe_epsilon(self.belief(goal), posterior=before))
+            found.append(self.belief(goal).epsilon(posterior=before))
         if rise is not None:
             found.append(self._misspecified(goal).epsilon(rise, both))
         return least_of(found)
@@ -98,7 +90,7 @@ class FiniteWorld:
         self, goal: Any, *, epsilon: float, advantage: float, both: bool = False
     ) -> float:
         """How wrong the prior may be while the limit is proven at this ε, rounded down; 0 where it is broken."""
-        bracket = advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+        bracket = self.belief(goal).advantage(checked_epsilon(epsilon), both)
         if float(bracket) > advantage:
             return 0.0
         return rounded_down(self._misspecified(goal).largest_factor(epsilon, advantage, both))
@@ -155,25 +147,18 @@ class GoalClasses:
             low = int(inside[0] > outside[0])
             likelihood[low] = -distance[1 - low, low]
             bound = _gain_at(inside, outside, likelihood)[1]
-        elif size > FEW:
-            found = best_odds(inside, outside, self._pairs.scaled(abs(k)), exact=True)
-            likelihood, bound = np.min(distance + found.log_m, axis=1), min(found.bound, width)
-        attack = _gain_at(inside, outside, likelihood)[0]
-        if 2 < size <= TREES and not bound - attack <= OPEN * bound:
+        elif size <= EXACT_UP_TO:
             # A class that is partly correct is a point on either side.
             goals, rests = np.flatnonzero(inside > 0), np.flatnonzero(outside > 0)
             between = distance[np.ix_(goals, rests)]
             bound, heights = largest_gain(log_in[goals], log_out[rests], between)
             likelihood = np.min(distance[:, rests] + heights, axis=1)
-            attack = _gain_at(inside, outside, likelihood)[0]
+        else:
+            found = best_odds(inside, outside, near_pairs(distance))
+            likelihood, bound = np.min(distance + found.log_m, axis=1), min(found.bound, width)
+        attack = _gain_at(inside, outside, likelihood)[0]
         bound = max(min(bound, most), 0.0)
         return max(min(attack, bound), 0.0), bound, likelihood
-
-    @cached_property
-    def _pairs(self) -> Couplings:
-        """Pairs of classes from whose constraints all others follow; of very many, only near ones."""
-        few = len(self.distance) <= ALL_PAIRS
-        return needed_pairs(self.distance) if few else near_pairs(self.distance)
 
     def gain(self, k: float, row: int = 0) -> tuple[float, float]:
         """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
@@ -250,20 +235,6 @@ def shortest_paths(distance: Array) -> Array:
     for k in range(len(distance)):
         np.minimum(distance, distance[:, k, None] + distance[None, k, :], out=distance)
     return distance
-
-
-def needed_pairs(distance: Array) -> Couplings:
-    """The pairs that no third point lies between: the others follow from them."""
-    n = len(distance)
-    needed = ~np.eye(n, dtype=bool) & np.isfinite(distance)
-    for k in range(n):
-        through = distance[:, k, None] + distance[None, k, :] <= distance * (1 + 1e-13)
-        through[k, :] = through[:, k] = False
-        # Points at distance 0 from each other must not all stand in for one another.
-        through &= (distance[:, k, None] > 0) & (distance[None, k, :] > 0)
-        needed &= ~through
-    rows, cols = np.nonzero(needed)
-    return Couplings(rows, cols, distance[rows, cols])
 
 
 def near_pairs(distance: Array) -> Couplings:

@@ -187,7 +187,7 @@ class Runs:
         share = min(1.0, epsilon * self.width / small)
         if share > 0:
             tilts = Tilts(self.question, epsilon / share)
-            odds = tilts.odds(first, after, sign > 0, True)
+            odds = tilts.bracket(first, after, sign > 0)[1]
             doubt = (
                 ROUNDING * (self.mass.size / (p * q) + np.abs(odds))
                 + (share < 1) * small**2 / 8

@@ -101,7 +101,7 @@ class LineAxis(GridAxis):
         place = np.where(np.isfinite(p.left), _above(form, p.left, p.right), form.psi(p.right))
         ends, sign = (self.left, 1.0) if at_left else (self.right, -1.0)
         with quiet():  # not a number where the end is infinite
-            tilted = p.end_tilt(sign * rates, at_left=True)[int(rate > 0)]
+            tilted = p.end_tilt(sign * rates)[int(rate > 0)]
             cell = np.searchsorted(self.starts, np.arange(p.left.size), side="right") - 1
             shifted = tilted + sign * rate * (place - ends[np.maximum(cell, 0)])
             return np.logaddexp.reduceat(shifted, self.starts) - np.log(self.mass)
@@ -172,7 +172,7 @@ def ruler(
     prior, metric = attribute.prior, attribute.distance
     assert isinstance(prior, (LinePrior, Finite))
     form, (low, high) = metric.line_form, prior.support
-    quantile = prior.quantile if isinstance(prior, LinePrior) else pieces_of(prior).quantile
+    quantile = prior.quantile
     marks = np.unique(marks[(low < marks) & (marks < high)])
     if not marks.size:
         marks = np.array([quantile(0.5)])

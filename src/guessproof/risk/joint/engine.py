@@ -37,7 +37,7 @@ from guessproof.risk.joint.joint_attack import JointAttack, Pair, Part, frame_of
 from guessproof.risk.joint.one_number import OneNumber, one_number
 from guessproof.risk.joint.regions import region_probability
 from guessproof.risk.joint.tables import finite_part, is_finite
-from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
+from guessproof.risk.limits import Belief
 from guessproof.risk.worst_truth import WorstTruth
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -274,23 +274,18 @@ class JointAnswers:
         """The largest or smallest belief after the worst output."""
         if self.truth is None:
             return self._left_open.posterior(epsilon, side, effort)
-        return posterior_bracket(self.engine.belief(effort), epsilon, side)
+        return self.engine.belief(effort).posterior(epsilon, side)
 
     def advantage(self, epsilon: Array, both: bool, effort: Effort | None) -> Bracket:
         """How far the belief can rise, or move."""
         if self.truth is None:
             return self._left_open.advantage(epsilon, both, effort)
-        return advantage_bracket(self.engine.belief(effort), epsilon, both)
+        return self.engine.belief(effort).advantage(epsilon, both)
 
-    @property
-    def bounds_only(self) -> Belief | None:
-        """The goal's prior and bounds on its gains, without attacks, which take longer; None without true values."""
-        return None if self.truth is None else self.engine.belief(attack=False)
-
-    def epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
+    def epsilon(self, advantage: Any, both: bool, posterior: Any, effort: Effort | None) -> Any:
         """The largest ε that is proven to keep the limits."""
         if self.truth is None:
-            return self._left_open.epsilon(advantage, posterior, both, effort)
-        limits: dict[str, Any] = {"advantage": advantage, "posterior": posterior, "both": both}
+            return self._left_open.epsilon(advantage, both, posterior, effort)
         belief = self.engine.belief(effort, attack=effort is not None)
-        return safe_epsilon(belief, **limits, start=typical_epsilon(self.attributes))
+        start = typical_epsilon(self.attributes)
+        return belief.epsilon(advantage, both, posterior, start=start)

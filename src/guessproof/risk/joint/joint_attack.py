@@ -129,16 +129,11 @@ class JointAttack:
 def span(attribute: Attribute) -> float:
     """Return an upper bound on the distance between two values of an attribute."""
     prior: Any = attribute.prior
-    metric, form = attribute.distance, attribute.distance.line_form
-    if getattr(prior, "values", ()):
+    metric = attribute.distance
+    if isinstance(prior, Finite) or getattr(prior, "values", ()):
         labels = np.array([*prior.values, None], dtype=object)[:-1]
         return float(np.max(metric.distance(labels[:, None], labels)))
-    if form is not None and form.is_flat:
-        return form.step
-    ends = prior.support if isinstance(prior, LinePrior) else (prior.low, prior.high)
-    within = np.asarray(ends[0]), np.asarray(ends[1])
-    reach = float(metric.spread(within, within))
-    return np.inf if np.isnan(reach) else reach
+    return metric.diameter(*prior.support)
 
 
 def places(prior: Finite) -> Array:

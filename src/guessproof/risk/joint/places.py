@@ -38,9 +38,9 @@ from guessproof.risk.line.worst import WorstSearch
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.distances import LineForm
-from guessproof.world.families import Normal
 from guessproof.world.goals import And, Goal, Near, Norm, Within, combine, other_side
 from guessproof.world.line import LinePrior, Truncated, expit
+from guessproof.world.priors import Normal
 
 Place = tuple[float, ...]
 Box = tuple[
@@ -104,7 +104,7 @@ class PlaceAxis:
         search = WorstSearch(prior, straight, goal, *attribute.range)
         low, high, beyond = search.range_of(epsilon, "rise")
         outer = np.linspace(max(low - radius, first), min(high + radius, last), CELLS // 4)
-        bulk = np.linspace(prior.quantile(FAR), prior.upper_quantile(FAR), CELLS)
+        bulk = np.linspace(prior.quantile(FAR), prior.quantile(FAR, True), CELLS)
         knots = np.unique(np.concatenate([bulk, outer, prior.breaks, prior.support]))
         knots = knots[np.isfinite(knots)]
         middle, ends = prior.mirror, attribute.range

@@ -181,7 +181,7 @@ def _pieces(frame: Frame, goal: Goal, axis: int) -> Box:
     assert isinstance(prior, LinePrior)
     truth = {} if frame.tilts else frame.question.truth
     found = [*prior.breaks, *prior.support, *frame.marks(goal, name)]
-    found += [*prior.quantile([*TAILS, *LEVELS]), *prior.upper_quantile(np.array(TAILS))]
+    found += [*prior.quantile([*TAILS, *LEVELS]), *prior.quantile(np.array(TAILS), True)]
     found += joint.edges[joint.axis(name)] if joint else []
     found += [float(truth[n]) for n in truth if n == name]
     ends = np.unique(np.clip([x for x in found if np.isfinite(x)], *prior.support))

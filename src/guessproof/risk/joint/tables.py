@@ -10,9 +10,8 @@ import numpy as np
 
 from guessproof.errors import GoalError, MetricError
 from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
-from guessproof.risk.finite import GoalClasses
 from guessproof.risk.finite.linear import best_odds
-from guessproof.risk.finite.worlds import near_pairs
+from guessproof.risk.finite.worlds import GoalClasses, near_pairs
 from guessproof.risk.joint.axes import Index
 from guessproof.risk.joint.joint_attack import JointAttack, Pair, Part
 from guessproof.world.checks import Array

@@ -22,8 +22,7 @@ from guessproof.risk.joint.engine import JointBounds
 from guessproof.risk.joint.formula import BeliefShift, GoalBlock, normal, product_shift
 from guessproof.risk.joint.joint_attack import JointAttack, span
 from guessproof.risk.limits import largest_epsilon, posterior_of
-from guessproof.risk.prior_free import PriorFree
-from guessproof.risk.two_valued import worst_advantage, worst_distance
+from guessproof.risk.prior_free import PriorFree, worst_advantage, worst_distance
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import And, Exactly, Goal, Norm, Within, combine
@@ -49,7 +48,7 @@ class UnknownSeveral:
                     "prior", attribute.prior, problem, "give a prior, or unknown(low, high)"
                 )
 
-    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+    def advantage(self, epsilon: Array, both: bool, *unused: Any) -> Bracket:
         """How far the belief can rise, or move, under the worst prior."""
         bound = np.vectorize(self._bound, otypes=[np.float64])(epsilon, both)
         if len(self._unknown) < len(self.attributes):
@@ -64,7 +63,7 @@ class UnknownSeveral:
         how = "unknown priors: two worlds a diameter apart"
         return Bracket.meet(np.max(reached, axis=0), bound, how)
 
-    def epsilon(self, advantage: Any, both: bool) -> Any:
+    def epsilon(self, advantage: Any, both: bool, *unused: Any) -> Any:
         """The largest ε that keeps the advantage whatever the unknown priors are."""
         limit = np.asarray(advantage, dtype=np.float64)
         if len(self._unknown) < len(self.attributes):

@@ -34,7 +34,7 @@ from guessproof.risk.joint.joint_attack import JointAttack
 from guessproof.risk.joint.one_number import OneNumber, one_number
 from guessproof.risk.joint.places import PlaceBoxes, PlaceFound, change, judged
 from guessproof.risk.joint.tables import is_finite
-from guessproof.risk.limits import Belief, advantage_of, largest_epsilon, safe_epsilon
+from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
 from guessproof.risk.line.worst import WorstSearch
 from guessproof.risk.worst_truth import WorstTruth, worst_search
 from guessproof.world.attributes import Attribute
@@ -162,9 +162,9 @@ class WorstRows:
         """The largest ε at which no row exceeds a limit."""
         if direction == "posterior":
             limit = max(limit, float(np.exp(np.max(self.belief.log_p))))
-            return float(np.min(safe_epsilon(self.belief, posterior=limit)))
+            return float(np.min(self.belief.epsilon(posterior=limit)))
         belief = self.belief.turned if direction == "fall" else self.belief
-        return float(np.min(safe_epsilon(belief, advantage=limit)))
+        return float(np.min(belief.epsilon(limit)))
 
 
 @dataclass(frozen=True, eq=False)

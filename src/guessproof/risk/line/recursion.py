@@ -21,19 +21,23 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from guessproof.world.checks import Array, Mask
+from guessproof.risk.limits import largest_epsilon
+from guessproof.world.checks import Array, Mask, quiet
 from guessproof.world.distances import LineForm
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
-from guessproof.world.pieces import Pieces, pieces_of
+from guessproof.world.pieces import Pieces, pieces_of, spread
 
+UP, DOWN, PLAIN = (
+    0,
+    2,
+    4,
+)  # rows of masses times e^{εψ}, e^{−εψ} and 1, from below; from above in the next row
 CLOSE = 1e-12  # relative width at which the search for a gain ends
-NEAR = 40.0  # logarithm: a gain that much smaller than its estimate is none
-MOST_SCALE = 30.0  # of a gain; larger ones are found by doubling
-LARGEST_ODDS = 1e5  # in logarithms: beyond what floating point tells from certainty
-MOST_MARGIN = 1e9  # larger ones, and infinite ones, say no more than their sign
-LEAST_HAZARD = 1e-300  # of a tail so far out that its density is 0 in floating point
+OUTWARDS = 1e-11  # relative: more than this search loses
+MOST_SCALE = 30.0  # of a gain, where the search for it begins
 EPS = float(np.finfo(float).eps)
+STRAIGHT = 1e-12  # of a tilt: below it a density is constant in floating point
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,35 +54,23 @@ class LineQuestion:
         return LineQuestion(self.pieces, ~self.goal, self.form)
 
     @cached_property
+    def inside(self) -> tuple[Array, Array]:
+        """The ends of each piece from inside, of infinite ones the finite end twice."""
+        left, right = self.pieces.left, self.pieces.right
+        low = np.where(np.isfinite(left), np.nextafter(left, right), right)
+        return low, np.where(np.isfinite(right), right, low)
+
+    @cached_property
     def rate(self) -> Array:
         """The slope of ψ on each piece."""
-        if isinstance(self.pieces.prior, Finite):
-            return np.zeros(self.goal.size)
-        ends = self.pieces.left, self.pieces.right
-        inside = np.where(np.isfinite(ends[0]), ends[0], np.nextafter(ends[1], -np.inf))
-        return np.asarray(self.form.slopes)[
-            np.searchsorted(np.asarray(self.form.cuts), inside, side="right")
-        ]
+        return np.asarray(self.form.slopes)[np.searchsorted(self.form.cuts, self.inside[0])]
 
     @cached_property
     def position(self) -> tuple[Array, Array]:
-        """ψ at the left and right end of each piece, from inside, measured from the first edge of the goal."""
-        pieces, start = self.pieces, int(self.runs[0][1:2].sum())
-        if isinstance(pieces.prior, Finite):
-            place = self.form.psi(pieces.left) - self.form.psi(pieces.left[start])
-            return place, place
-        width = pieces.right - pieces.left
-        length = np.where(np.isfinite(width), self.rate, 0.0) * np.where(
-            np.isfinite(width), width, 0.0
-        )
-        jump = np.zeros(width.size)
-        for cut, size in zip(self.form.cuts, self.form.jumps, strict=True):
-            jump[pieces.left == cut] = size
-        # Summed outwards, so that digits are kept where far tails are wide.
-        left = np.empty(width.size)
-        left[start:] = np.cumsum(np.append(0.0, length[start:-1] + jump[start + 1 :]))
-        left[:start] = -np.cumsum((length[:start] + jump[1 : start + 1])[::-1])[::-1]
-        return left, left + length
+        """ψ at the left and right end of each piece, measured from the first edge of the goal."""
+        left, right = (self.form.psi(end) for end in self.inside)
+        start = left[int(self.runs[0][1:2].sum())]
+        return left - start, right - start
 
     @cached_property
     def runs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -103,18 +95,15 @@ class LineQuestion:
         away = np.minimum(np.maximum(np.abs(left), np.abs(right)), self.form.cap)
         return float(np.exp(self.pieces.log_mass) @ away)
 
-    @cached_property
-    def flat(self) -> bool:
-        """Whether ψ is the same everywhere, so that nothing is learned."""
-        left, right = self.position
-        return left.min() == right.max() and not self.rate.any()
 
-    def on(self, pieces: Pieces) -> LineQuestion:
-        """The same question on pieces that divide its own."""
-        if pieces is self.pieces:
-            return self
-        inherited = np.searchsorted(self.pieces.left, pieces.left, side="right") - 1
-        return LineQuestion(pieces, self.goal[inherited], self.form)
+def tilted_masses(question: LineQuestion, epsilon: float) -> Array:
+    """ln of each piece's mass times e^{εψ}, e^{−εψ} and 1, in rows from below and from above."""
+    pieces, rate = question.pieces, epsilon * question.rate
+    level, end = (epsilon * place for place in question.position)
+    up, down = (np.stack(pieces.end_tilt(k)) for k in (rate, -rate))
+    tau = spread(end - level, pieces.osc)
+    plain = pieces.log_mass - tau, pieces.log_mass + tau
+    return np.concatenate([up + level, down - level, plain])
 
 
 @dataclass(frozen=True)
@@ -146,39 +135,29 @@ class LineTables:
     @cached_property
     def runs(self) -> list[LineRun]:
         """From the rightmost to the leftmost."""
-        question, (left, right) = self.question, self.question.position
-        rate = np.where(question.goal, self.epsilon, -self.epsilon)
-        side = (question.goal == self.bound).astype(np.int64)
-        from_right, from_left = (
-            np.choose(side, question.pieces.end_tilt(s * rate * question.rate, at_left=s > 0))
-            for s in (-1, 1)
-        )
-        whole = [
-            question.pieces.clip(tilted, rate * question.rate, at_left=True)
-            for tilted in (from_right, from_left)
-        ]
+        goal, (left, right) = self.question.goal, self.question.position
+        own = tilted_masses(self.question, self.epsilon)
         found: list[LineRun] = []
-        for i, j in zip(*question.runs, strict=True):
-            own = slice(i, j + 1)
-            to_end, from_start = (
-                rate[i] * (right[j] - right[own]),
-                rate[i] * (left[own] - left[i]),
-            )
+        for i, j in zip(*self.question.runs, strict=True):
+            sign, side = (1 if goal[i] else -1), int(goal[i] == self.bound)
+            away, ahead = (DOWN, UP)[::sign]
+            start, stop = (sign * self.epsilon * float(end) for end in (left[i], right[j]))
+            part = slice(i, j + 1)
             run = LineRun(
-                1 if question.goal[i] else -1,
-                self.epsilon * float(right[j] - left[i]),
+                sign,
+                sign * (stop - start),
                 self.epsilon * float(left[i] - right[i - 1]) if i else 0.0,
                 int(i),
-                from_right[own] + to_end,
-                from_left[own] + from_start,
-                np.logaddexp.accumulate((whole[0][own] + to_end)[::-1])[::-1],
-                np.logaddexp.accumulate(whole[1][own] + from_start),
+                own[away + side, part] + stop,
+                own[ahead + side, part] - start,
+                np.logaddexp.accumulate(own[away + side, part][::-1] + stop)[::-1],
+                np.logaddexp.accumulate(own[ahead + side, part] - start),
             )
             found.append(run)
         return found[::-1]
 
-    def margin(self, log_odds: float, turns: list[float] | None = None) -> float:
-        """Positive if and only if these odds are reachable; falls in them. Fills in where ln L turns, in ψ."""
+    def margin(self, log_odds: float) -> float:
+        """Positive if and only if these odds are reachable; falls in them."""
         sign, v = 0, -math.inf  # of V, and ln |V|
         *inner, final = self.runs
         for run in inner:
@@ -190,10 +169,7 @@ class LineTables:
             elif whole <= v:
                 v = sign * run.length + _log_subtract(v, whole)
             else:
-                place, rest = self._crossing(run, v - weight)
-                v, sign = weight + rest, run.sign
-                if turns is not None:
-                    turns.append(place)
+                v, sign = weight + self._beyond(run, v - weight), run.sign
             v += sign * run.gap
         if sign == final.sign:
             return sign * math.inf
@@ -201,57 +177,32 @@ class LineTables:
         whole = weight + float(final.from_right[0])
         return final.sign * (whole - v) if math.isfinite(v) else sign * v
 
-    def _crossing(self, run: LineRun, target: float) -> tuple[float, float]:
-        """Where V reaches 0 in a run, in ψ, and ln of the run's mass up to there, tilted from its left end."""
+    def _beyond(self, run: LineRun, target: float) -> float:
+        """ln of a run's mass left of where V reaches 0, tilted from its left end."""
         at = run.right.size - 1 - int(np.searchsorted(run.from_right[::-1], target))
         before = float(run.from_right[at + 1]) if at + 1 < run.right.size else -math.inf
-        log_share = min(_log_subtract(target, before) - float(run.right[at]), 0.0)
+        part = min(_log_subtract(target, before) - float(run.right[at]), 0.0)
         # The share of the piece that is left, tilted from its left end, where this share is, tilted from its right end.
         pieces, i = self.question.pieces, run.first + at
-        left, right = (float(side[i]) for side in self.question.position)
         width = float(pieces.right[i] - pieces.left[i])
-        u, rest = 0.0, _log_subtract(0.0, log_share)
+        rest = _log_subtract(0.0, part)
         if 0 < width < math.inf:
-            rate = run.sign * self.epsilon * float(self.question.rate[i])
-            u = 1.0 - _inverse((rate - float(pieces.slope[i])) * width, log_share)
-            rest = _log_part((rate + float(pieces.slope[i])) * width, u)
+            rate, slope = run.sign * self.epsilon * self.question.rate[i], pieces.slope[i]
+            u = 1.0 - _inverse((rate - slope) * width, part)
+            rest = float(log_share((rate + slope) * width, 0.0, u))
         earlier = run.from_left[at - 1] if at > 0 else -math.inf
-        return left + u * (right - left), float(np.logaddexp(earlier, run.left[at] + rest))
-
-    def heights(self, log_odds: float) -> Array:
-        """About ln L on each piece, of the likelihood that reaches these odds."""
-        turns: list[float] = []
-        self.margin(log_odds, turns)
-        middle = 0.5 * (self.question.position[0] + self.question.position[1])
-        # ln L rises to the right where V is positive: at the right end in the goal.
-        behind = len(turns) - np.searchsorted(turns[::-1], middle)
-        rate = self.epsilon * self.runs[0].sign * (1 - 2 * (behind % 2))
-        return np.append(0.0, np.cumsum(rate[1:] * np.diff(middle)))
+        return float(np.logaddexp(earlier, run.left[at] + rest))
 
     def log_odds(self) -> float:
         """The largest odds that are reachable (logarithms): from above for a bound, from below for an attack."""
         log_p, log_q = self.question.log_prior
-        before = log_p - log_q
-        scale = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
-        outwards = 2 * CLOSE if self.bound else -2 * CLOSE
-        from scipy.optimize import (
-            root_scalar,  # takes longer to import than labels take to answer
-        )
 
-        def margin(x: float) -> float:
-            return min(
-                max(self.margin(before + scale * math.exp(x)), -MOST_MARGIN), MOST_MARGIN
-            )
+        def unreachable(gain: Array) -> Array:
+            return np.exp(-np.asarray(self.margin(log_p - log_q + float(gain))))
 
-        low, high = -NEAR, 0.0
-        if not margin(low) > 0:
-            return before + (scale * math.exp(low) if self.bound else 0.0)
-        while margin(high) > 0:
-            if scale * math.exp(high) > LARGEST_ODDS:
-                return math.inf
-            low, high = high, high + 2.0
-        root = float(root_scalar(margin, bracket=(low, high), xtol=CLOSE, rtol=4 * EPS).root)
-        return before + scale * math.exp(root + outwards)
+        start = min(max(self.epsilon * self.question.reach, EPS), MOST_SCALE)
+        gain = largest_epsilon(unreachable, np.asarray(1.0), start=start, relative=CLOSE)
+        return log_p - log_q + float(gain) * (1 + OUTWARDS * self.bound)
 
 
 def _log_subtract(a: float, b: float) -> float:
@@ -261,17 +212,18 @@ def _log_subtract(a: float, b: float) -> float:
     return a + math.log(-math.expm1(b - a)) if b < a else -math.inf
 
 
-def _log_part(z: float, u: float) -> float:
-    """ln((e^{zu} − 1)/(e^z − 1)): the share of [0, u] in [0, 1] under a density proportional to e^{zx}."""
-    if u <= 0:
-        return -math.inf
-    if abs(z) < EPS:
-        return math.log(u)
-    return max(z, 0.0) * (u - 1) + math.log(math.expm1(-abs(z) * u) / math.expm1(-abs(z)))
+def log_share(z: ArrayLike, start: ArrayLike, stop: ArrayLike) -> Array:
+    """ln of the share of [start, stop] in [0, 1] under a density proportional to e^{zx}."""
+    size, wide = np.abs(z), np.maximum(np.subtract(stop, start), 0.0)
+    with quiet():
+        share = np.multiply(z, np.where(np.greater(z, 0), np.subtract(stop, 1), start))
+        share = share + np.log(np.expm1(-size * wide) / np.expm1(-size))
+        share = np.where(size < STRAIGHT, np.log(wide), share)
+    return np.where(wide > 0, share, -np.inf)
 
 
 def _inverse(z: float, log_share: float) -> float:
-    """The u at which `_log_part` is reached."""
+    """The u up to which this share is reached."""
     if abs(z) < EPS:
         return math.exp(log_share)
     if z < 0:

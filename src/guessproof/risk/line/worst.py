@@ -24,9 +24,8 @@ import numpy as np
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.bracket import Direction, Worst
 from guessproof.risk.limits import COSTLY, advantage_of, largest_epsilon, posterior_of
-from guessproof.risk.line.capped import CappedTilts, binding_form, capped_ends
 from guessproof.risk.line.recursion import LineQuestion
-from guessproof.risk.line.tent import Indices, Tilts
+from guessproof.risk.line.tent import CappedTilts, Indices, Tilts, binding_form, capped_ends
 from guessproof.world.checks import Array
 from guessproof.world.distances import LineForm
 from guessproof.world.goals import Within
@@ -200,7 +199,7 @@ class WorstSearch:
         """Tents over pieces that end at the ends of some goals, and the pieces of these."""
         ends = np.concatenate([lo, hi, self.form.cuts])
         pieces = pieces_of(self.prior).cut(np.concatenate([ends, capped_ends(self.form, ends)]))
-        question = LineQuestion(pieces, pieces.left >= pieces.quantile(0.5), self.form)
+        question = LineQuestion(pieces, pieces.left >= self.prior.quantile(0.5), self.form)
         knots = np.append(pieces.left, pieces.right[-1])
         first, last = (
             np.searchsorted(knots, np.clip(edge, knots[0], knots[-1])) for edge in (lo, hi)
@@ -299,13 +298,13 @@ class WorstSearch:
                 ends[side], bound = self._cut(sign, epsilon, direction)
                 beyond = max(beyond, bound)
         if ends[0] >= ends[1]:
-            ends = [pieces_of(self.prior).quantile(u) for u in (0.25, 0.75)]
+            ends = self.prior.quantile([0.25, 0.75]).tolist()
         return ends[0], ends[1], beyond
 
     def _cut(self, side: int, epsilon: float, direction: Direction) -> tuple[float, float]:
         """A true value far out, and what none further out exceeds."""
         tail, radius = pieces_of(self.prior).tails[side > 0], self.goal.radius
-        places = (self.prior.upper_quantile if side > 0 else self.prior.quantile)(FURTHER)
+        places = self.prior.quantile(FURTHER, side > 0)
         exponential = tail is not None and 0 < tail.low == tail.high
         if exponential and radius is not None and direction != "fall":
             return self._memoryless(float(places[0]), side, epsilon)

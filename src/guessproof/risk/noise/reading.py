@@ -29,27 +29,25 @@ from guessproof.errors import (
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.limits import checked_limits, largest_epsilon
-from guessproof.risk.noise.cells import FURTHEST, NORMAL, Cells, cells_of, tabled
-from guessproof.risk.noise.outputs import LEFT_OUT, View, outputs_over, quantile
+from guessproof.risk.noise.view import NORMAL, Cells, View, cells_of
 from guessproof.world import Attribute, Finite, Goal, Inside, LineForm, LinePrior, Within
 from guessproof.world.checks import Array, positive, real
 from guessproof.world.special import expit
 
 FLAT = LineForm()
 HOW = "normal noise, outputs in cells"
-FINE = 0.12  # widths of cells of values for a stated true value, in units of the noise
-COARSE = 0.2  # the same for all true values
-WINDOW = 14.0  # how far beyond the goal and the true answer values are in such cells
-UNLIKELY = 1e-9  # probability of values that may be in wider cells
 PEAKS = 24  # of the tents of a pure guarantee
-PARTS = 3  # into which a cell of outputs is cut for all true values
-STATED = 32  # the same for one
+WIDTH = 0.2  # of cells of values, in units of the noise
 FIRST = 48  # cells of true values
 DIVIDED = 4  # into which one is divided
 MOST_CELLS = 1000  # of true values at once
+BESIDE = 64.0  # spacings of numbers: how far beside a value the goal no longer holds it
 CLOSE = 0.01  # relative, for the worst true value
 WIDEST = 400.0  # answers that vary by more, in units of the noise: no belief is promised
 
+BULK = np.array(
+    [0.1, 0.9]
+)  # quantiles: the search for noise starts where this is about one unit wide
 NARROW = 1e-4  # relative, of the least noise
 HOPELESS = 1e6  # noise, in units of the first guess, that no limit needs
 LEAST_FAILURE = 1e-30
@@ -70,7 +68,7 @@ class GaussianReading:
     slack: float = 0.0  # how far rounding may move a belief
 
     def __post_init__(self) -> None:
-        prior = self.attribute.prior
+        prior, goal = self.attribute.prior, self.goal
         if not isinstance(prior, LinePrior) and not (
             isinstance(prior, Finite) and prior.is_line
         ):
@@ -78,14 +76,9 @@ class GaussianReading:
             raise ParameterError(
                 "prior", prior, problem, "give a full prior, or use laplace noise"
             )
-        single = isinstance(self.goal, Within) or (
-            isinstance(self.goal, Inside) and len(self.goal.intervals) == 1
-        )
-        if not single:
+        if not isinstance(goal, (Within, Inside)) or len(goal.edges(0.0)) > 1:
             problem = "with Gaussian noise only a goal that is one interval of one number can be judged"
-            raise GoalError(
-                "goal", self.goal, problem, "write it as within, or use laplace noise"
-            )
+            raise GoalError("goal", goal, problem, "write it as within, or use laplace noise")
 
     def advantage(self, failure: float = 0.0, *, both: bool = False) -> Bracket:
         """How far the belief rises (with both: moves) but with this probability, given the worst true value."""
@@ -100,58 +93,42 @@ class GaussianReading:
         if self.at is None:
             problem = "this probability is about one true value"
             raise ParameterError("at", None, problem, "give the true value: at")
-        at = None if under_prior else float(self.response.psi(self.at))
-        view = self._view(everywhere=under_prior)
-        low, high = view.failing(view.prior + advantage, at, self.slack)
+        view, _ = self._views(np.array([self.at]), np.array([self.at]))
+        if under_prior:
+            view = replace(view, is_drawn=True)
+        low, high = view.failing(float(view.prior[0]) + advantage, self.slack)
         return Bracket.meet(low, max(low, high), HOW)
+
+    def _views(self, left: Array, right: Array) -> tuple[View, View]:
+        """The goals of true values from `left` to `right` through the noise: their union, and their intersection."""
+        ends = *self.goal.edges(left)[0], *self.goal.edges(right)[0], left
+        a, b, c, d = edges = np.broadcast_arrays(*ends)[:-1]
+        cuts = *self.response.cuts, *self.pure.cuts
+        prior: Any = self.attribute.prior
+        cells = cells_of(prior, self.response.psi, edges, [left, right], cuts, WIDTH)
+        first, past = cells.positions(a, d)
+        least, most = self.response.psi([left, right])
+        tilts, room = self._tents(cells, first, past)
+        union = View(NORMAL, cells, first, past, least, most, tilts=tilts, room=room)
+        first, past = cells.positions(c, b)
+        return union, replace(union, first=first, past=past)
+
+    def _tents(self, cells: Cells, first: Any, past: Any) -> tuple[Array, float]:
+        """Tents with peaks at knots over the goals, and how much more the log-odds can be between them."""
+        first, past = np.min(first), np.max(past)
+        knots = self.pure.psi([*cells.left[first:past], *cells.right[past - 1 : past]])
+        knots = np.unique(knots[np.isfinite(knots)])
+        peaks = knots[np.linspace(0, knots.size - 1, min(knots.size, PEAKS + 1)).astype(int)]
+        room = float(np.max(np.diff(peaks), initial=0.0))
+        return -np.abs(self.pure.psi(cells.place) - peaks[:, None, None]), room
 
     def _measured(self, what: What, failure: float) -> Bracket:
         """How far the belief rises or moves, or how high it gets."""
         if self.at is None and (self.goal.depends_on_truth or failure):
             return self._worst(what, failure)
         at = np.array([self.at or 0.0])
-        attack, bound = (float(side[0]) for side in self._measure(at, at, what, failure))
-        return Bracket.meet(max(min(attack, bound), 0.0), bound, HOW)
-
-    def _view(self, everywhere: bool) -> View:
-        """The goal through the noise, for a stated true value."""
-        (low,), (high,) = edges = self._edges(np.array([self.at or 0.0]))
-        near = [low, high, self.at or 0.0, *(self.likely() if everywhere else ())]
-        cells = self._cells(edges, near, COARSE if everywhere else FINE)
-        first, past = cells.positions(low, high)
-        return View(NORMAL, cells, int(first), int(past), *self._tents(cells, first, past))
-
-    def likely(self, left_out: float = UNLIKELY) -> Array:
-        """Where the prior lies but for so much at either end; of finitely many values all."""
-        prior: Any = self.attribute.prior
-        if isinstance(prior, Finite):
-            return prior.points[[0, -1]]
-        return prior.quantile(np.array([left_out, 1 - left_out]))
-
-    def _edges(self, truths: Array) -> tuple[Array, Array]:
-        low, high = self.goal.edges(truths)[0]
-        return np.broadcast_to(low, truths.shape), np.broadcast_to(high, truths.shape)
-
-    def _cells(self, edges: Any, near: Any, width: float) -> Cells:
-        """The prior, cut at edges of goals, finely where answers are near to those of some values."""
-        inside, near = np.clip(edges, *self.likely()), np.clip(near, *self.likely())
-        answers = self.response.psi(near)
-        window = np.min(answers) - WINDOW, np.max(answers) + WINDOW
-        peaks = np.linspace(np.min(inside), np.max(inside), PEAKS + 1)
-        cuts = np.concatenate([*edges, peaks, self.response.cuts, self.pure.cuts])
-        prior: Any = self.attribute.prior
-        return cells_of(prior, self.response.psi, cuts, window, width)
-
-    def _tents(self, cells: Cells, first: Any, past: Any) -> tuple[tuple[Array, ...], float]:
-        """Tents with peaks at knots over the goal, and how much more the log-odds can be between them."""
-        knots = self.pure.psi([*cells.left[first:past], *cells.right[past - 1 : past]])
-        knots = np.unique(knots[np.isfinite(knots)])
-        wanted = np.linspace(knots[:1], knots[-1:], PEAKS + 1)
-        peaks = np.unique(knots[np.minimum(np.searchsorted(knots, wanted), knots.size - 1)])
-        heights = np.asarray(self.pure.psi(cells.place))
-        return tuple(-np.abs(heights - peak) for peak in peaks), float(
-            np.max(np.diff(peaks), initial=0.0)
-        )
+        reached, bound = self._measure(at, at, what, failure)[:, 0]
+        return Bracket.meet(np.clip(reached, 0.0, bound), bound, HOW)
 
     def _worst(self, what: What, failure: float) -> Bracket:
         """Branch and bound over true values: a cell that cannot beat the best one found is left alone."""
@@ -163,83 +140,42 @@ class GaussianReading:
         if self.response.psi(high) - self.response.psi(low) > WIDEST:
             return Bracket.meet(0.0, 1.0, HOW)
         left, right = _parts(np.array([low]), np.array([high]), FIRST)
-        if (
-            isinstance(prior, Finite)
-            and isinstance(goal, Within)
-            and len(prior.values) < MOST_CELLS
-        ):
+        if isinstance(prior, Finite) and isinstance(goal, Within):
             # Between two values at which one becomes correct, or ceases to be, the goal holds the same.
             turns = np.clip(goal.turning_points(prior.points), low, high)
             turns = np.unique([low, high, *turns])
-            left = right = np.append(turns, (turns[1:] + turns[:-1]) / 2)
-        best, closed, at = -1.0, 0.0, low
+            gap = BESIDE * np.spacing(np.max(np.abs([low, high, *prior.points])))
+            left, right = np.append(turns, turns[:-1] + gap), np.append(turns, turns[1:] - gap)
+        worst, attack, closed = self, -1.0, 0.0
         while left.size:
-            attacks, bounds = self._measure(left, right, what, failure)
-            if np.max(attacks) > best:
-                best, at = float(np.max(attacks)), float(left[np.argmax(attacks)])
-            is_open = (bounds > max(best * (1 + CLOSE), closed)) & (right > left)
+            bounds = self._measure(left, right, what, failure)[1]
+            most = np.argmax(bounds)
+            tried = replace(self, at=float((left[most] + right[most]) / 2))
+            reached = tried._measured(what, failure).attack
+            if reached > attack:
+                worst, attack = tried, float(reached)
+            is_open = (bounds > max(attack * (1 + CLOSE), closed)) & (right > left)
             is_open &= DIVIDED * np.sum(is_open) <= MOST_CELLS
             closed = float(np.max(bounds[~is_open], initial=closed))
             left, right = _parts(left[is_open], right[is_open], DIVIDED)
-        before = replace(self, at=at)._view(everywhere=False).prior
-        return Bracket.meet(min(best, closed), closed, HOW, worst_at=at, worst_prior=before)
-
-    def _measure(
-        self, left: Array, right: Array, what: What, failure: float
-    ) -> tuple[Array, Array]:
-        """What is reached at each left end, and never exceeded for true values from left to right."""
-        width, parts = (FINE, STATED) if left.size == 1 else (COARSE, PARTS)
-        (a, b), (c, d) = edges = self._edges(left), self._edges(right)
-        ends = np.array([np.min(a), np.max(d), np.min(left), np.max(right)])
-        cells = self._cells(np.concatenate(edges), ends, width)
-        own, outer, inner = cells.positions(a, b), cells.positions(a, d), cells.positions(c, b)
-        if failure:
-            answers, reach, unit = ends[2:], NORMAL.reach(LEFT_OUT * failure), 1.0
-        else:
-            answers, reach, unit = np.clip(ends[:2], *self.likely()), FURTHEST, cells.unit
-        outputs = outputs_over(self.response.psi(answers), reach, unit)
-        rows = np.arange(len(outputs))[:, None]
-        i, j = rows[:-1], rows[1:]
-        tilts, room = self._tents(cells, np.min(outer[0]), np.max(outer[1]))
-        before, least, most = (
-            0.0 if what == "posterior" else cells.mass(span) for span in (own, inner, outer)
+        at = np.array([worst.at])
+        before = float(worst._views(at, at)[0].prior[0])
+        return Bracket.meet(
+            min(attack, closed), closed, HOW, worst_at=worst.at, worst_prior=before
         )
-        reached = risen = np.zeros(1)
-        for tilt in tilts:
-            table = tabled(NORMAL, cells, outputs, [own, outer, inner], tilt)
-            odds = table.upper(i, j, outer, parts)
-            if not failure:
-                # The odds against what lies beyond the goal on one side fall towards that side.
-                weight = table.part(rows, outer)[1]
-                above = weight - table.part(rows, (outer[1], len(cells.left)))[0]
-                below = weight - table.part(rows, (0, outer[0]))[0]
-                above = np.minimum.accumulate(above)
-                below = np.minimum.accumulate(below[::-1])[::-1]
-                odds = np.minimum(odds, np.minimum(above[:-1], below[1:]))
-                odds = np.maximum(odds, np.maximum(above[-1], below[0]))
-            reached = np.maximum(reached, expit(table.lower(i, j, own, parts)) - before)
-            risen = np.maximum(risen, expit(odds + room) - least)
-            if what == "both" and failure and self.pure.is_flat:
-                reached = np.maximum(reached, before - expit(table.upper(i, j, own, parts)))
-                risen = np.maximum(risen, most - expit(table.lower(i, j, inner, parts)))
-            elif what == "both":
-                # Some answer, or another release, tells that the goal is missed.
-                risen = np.maximum(risen, most)
-        risen = np.minimum(risen + self.slack, 1.0)
-        if not failure:
-            return np.max(reached, axis=(0, 1)), np.max(risen, axis=(0, 1))
-        shares = np.arange(parts + 1)[:, None] / parts
-        between = (outputs[:-1] + shares * np.diff(outputs))[..., None]
-        starts, stops = self.response.psi(left), self.response.psi(right)
-        nearest = np.clip((between[1:] + between[:-1]) / 2, starts, stops)
 
-        def beyond(values: Array, truths: Array, allowed: float) -> Array:
-            masses = NORMAL.between(between[:-1] - truths, between[1:] - truths)
-            shape = -1, left.size
-            return quantile(values.reshape(shape), masses.reshape(shape), allowed)
-
-        most_likely = beyond(risen, nearest, failure * (1 - LEFT_OUT))
-        return beyond(reached, starts, failure), most_likely
+    def _measure(self, left: Array, right: Array, what: What, failure: float) -> Array:
+        """What is reached, if `left` is `right`, and never exceeded for true values between them."""
+        union, meet = self._views(left, right)
+        before = 0.0 if what == "posterior" else meet.prior
+        found = expit(union.exceeded(failure)) - before
+        if what == "both" and failure and self.pure.is_flat:
+            missed = expit(replace(meet, is_missed=True).exceeded(failure))
+            found = np.maximum(found, missed - 1 + union.prior)
+        elif what == "both":
+            # Some answer, or another release, tells that the goal is missed.
+            found[1] = np.maximum(found[1], union.prior)
+        return np.minimum(np.add(found, [[0.0], [self.slack]]), 1.0)
 
 
 def _parts(left: Array, right: Array, parts: int) -> tuple[Array, Array]:
@@ -324,7 +260,9 @@ class GaussianAttack:
                 raise InfeasibleError(f"{before}; allow more")
         limits = GainLimits(advantage, posterior, both, _checked_failure(failure))
         reading = self._reading(1.0)
-        low, high = reading.response.psi(reading.likely(0.1))
+        prior: Any = reading.attribute.prior
+        bulk = prior.points if isinstance(prior, Finite) else prior.quantile(BULK)
+        low, *_, high = reading.response.psi(bulk)
         return least_noise(self._reading, limits, max(float(high - low), LEAST))
 
     def _reading(self, sigma: Any) -> GaussianReading:
@@ -334,9 +272,7 @@ class GaussianAttack:
             problem = "Gaussian noise needs an answer that is a rising function of the number"
             remedy = "use Absolute(…) or Clamped(…)"
             raise MetricError("metric", attribute.distance, problem, remedy)
-        truth = at.get(attribute.name)
-        if truth is None and at and not self.goal.depends_on_truth:
-            truth = next(iter(at.values()))
+        truth = at.get(attribute.name, next(iter(at.values()), None))
         if truth is not None:
             truth = real(ParameterError, f"at[{attribute.name!r}]", truth)
         form = form.times(1 / positive(ParameterError, "sigma", sigma))

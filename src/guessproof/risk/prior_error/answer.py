@@ -26,8 +26,8 @@ from guessproof.errors import ParameterError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.joint.joint_attack import span
 from guessproof.risk.limits import Belief, largest_epsilon
-from guessproof.risk.line.capped import binding_form
 from guessproof.risk.line.recursion import atom_question
+from guessproof.risk.line.tent import binding_form
 from guessproof.risk.prior_error.attack import best_attack
 from guessproof.risk.prior_error.cells import (
     LineGoals,
@@ -168,7 +168,7 @@ class MisspecifiedPrior:
     factor: float
     worst: bool = False
 
-    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+    def advantage(self, epsilon: Array, both: bool, *unused: Any) -> Bracket:
         """How far the belief can rise, or move either way, for each ε and true value."""
 
         def one(rises: Any, value: float) -> tuple[Solved, float, float]:
@@ -193,7 +193,7 @@ class MisspecifiedPrior:
         best: Solved = found.item()
         return Bracket.meet(attack, bound, how, worst_at=best.at, worst_prior=best.prior)
 
-    def epsilon(self, advantage: Array, both: bool) -> Array:
+    def epsilon(self, advantage: Array, both: bool, *unused: Any) -> Array:
         """The largest ε that is proven to keep a limit."""
 
         def one(rises: Any, limit: float) -> float:

@@ -76,7 +76,7 @@ def sides_of(question: LineQuestion, epsilon: float, sign: int) -> tuple[Side, S
         sign * epsilon * question.rate,
         sign * epsilon * left,
     )
-    tilts = [np.stack(pieces.end_tilt(k, at_left=True)) for k in (rate, -rate)]
+    tilts = [np.stack(pieces.end_tilt(k)) for k in (rate, -rate)]
     mirrored = -stop[::-1], -start[::-1], mass[::-1], (tilts[1] - shift)[:, ::-1]
     return _side(sign, start, stop, mass, tilts[0] + shift), _side(sign, *mirrored)
 
@@ -140,7 +140,7 @@ def stated_goals(
     if isinstance(prior, Finite):
         return parts_of(atom_question(prior, form, goal.chosen(prior, at)), at)
     intervals = np.array(goal.edges(0.0 if at is None else float(at)), dtype=np.float64)
-    low, high = np.clip(intervals.T, prior.quantile(OUTERMOST), prior.upper_quantile(OUTERMOST))
+    low, high = np.clip(intervals.T, prior.quantile(OUTERMOST), prior.quantile(OUTERMOST, True))
     knots = np.append(np.linspace(low, high, KNOTS), _grid(prior, form))
     return parts_of(density_question(prior, form, intervals, knots), at)
 
@@ -190,9 +190,9 @@ def _grid(prior: LinePrior, form: LineForm) -> Array:
 
 def _truths(prior: LinePrior, goal: Goal, bounds: tuple[float, float]) -> Array:
     """True values over the whole range, with a grid fine enough for boxes between them."""
-    found = [bounds, prior.quantile(TAILS), prior.upper_quantile(TAILS)]
+    found = [bounds, prior.quantile(TAILS), prior.quantile(TAILS, True)]
     for share in BULK, FURTHER:
-        first, last = np.clip([prior.quantile(share), prior.upper_quantile(share)], *bounds)
+        first, last = np.clip([prior.quantile(share), prior.quantile(share, True)], *bounds)
         low, high = goal.edges(0.5 * (first + last))[0]
         count = np.clip(KNOTS * (last - first) / (high - low), FEWEST, MOST)
         found.append(np.linspace(first, last, int(count)))
