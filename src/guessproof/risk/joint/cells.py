@@ -43,7 +43,7 @@ from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Together
 
-# Cells that a step of several attributes passes, for one line beside labels (which a longer way on it costs nothing) or two.
+# Cells that a step of several attributes passes: on one line beside labels, which hide a longer way, or on two.
 STEPS = {1: (1, 2, 3, 5, 8, 13, 21), 2: (1, 2)}
 ROUNDS = 4  # in which a cell that the goal cuts is divided, at most
 MOST_BOXES = 60_000  # parts of cells in one round; more would take longer than the program
