@@ -264,7 +264,9 @@ def largest_epsilon(
             break
         edge = np.minimum(0.25 * relative / width, 0.5)
         share = np.clip(f_low / (f_low - f_high), edge, 1 - edge)
-        share = np.where(i % HALVED == HALVED - 1, 0.5, share)  # so that the search ends
+        # So that the search ends; an end that was never asked says nothing of the middle.
+        halved = (i % HALVED == HALVED - 1) & (low > FIRST) & (high < LAST)
+        share = np.where(halved, 0.5, share)
         x = np.where(todo, low + share * width, x)
     else:
         raise NotCertifiedError(

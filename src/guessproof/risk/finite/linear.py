@@ -28,8 +28,8 @@ import numpy as np
 from guessproof.world.checks import Array, Indices
 from guessproof.world.line import log_sum
 
-METHODS = "highs-ds", "highs-ipm"  # each answers some programs that the other does not
 SIMPLEX_UP_TO = 600  # nodes; beyond an interior point is faster
+METHODS = "highs-ds", "highs-ipm"  # each answers some programs that the other does not
 TIGHT = {  # the smallest tolerances that the solver accepts
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
@@ -77,11 +77,15 @@ def best_odds(inside: Array, outside: Array, edges: Couplings) -> ProgramBound:
     a, o = inside * np.exp(-way - log_in), outside * np.exp(-way - log_out)
     ratio = np.exp(np.minimum(way[cols] - way[rows] - edges.cost, 0.0))
     log_m = -way
-    for method in METHODS[:: 1 if size <= SIMPLEX_UP_TO else -1]:
-        found = solve_edges(o, a, edges, ratio, method)
+    many = size > SIMPLEX_UP_TO
+    for method in METHODS[:: -1 if many else 1]:
+        # Of many nodes no step away from the goal needs to climb, and a missing edge only loosens.
+        kept = np.flatnonzero((way[rows] <= way[cols]) | (not many))
+        some, prices = Couplings(rows[kept], cols[kept], edges.cost[kept]), np.zeros(rows.size)
+        found = solve_edges(o, a, some, ratio[kept], method)
         if found is None:
             continue
-        m, prices = found
+        m, prices[kept] = found
         log_m = np.log(np.maximum(m, SMALLEST)) - way
         least = _repair(a, o, edges, ratio, prices, log_m)
         # Masses too far apart for numbers are not seen by the check.

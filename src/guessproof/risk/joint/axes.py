@@ -31,13 +31,13 @@ from guessproof.world.pieces import Pieces, pieces_of
 
 Index = NDArray[np.int64]
 Edges = tuple[Index, Index, Array]  # M[first] <= e^third M[second]
-AxisStep = tuple[
-    Index, Index, Array, Array
-]  # cells, those they are coupled with, least and most of the displacement
+# Cells, those they are coupled with; least and most of the displacement, and its mean: no smaller than the true one.
+AxisStep = tuple[Index, Index, Array, Array, Array]
 
 SUBCELLS = 256  # parts of a cell at which its distribution is known: couplings are off by 1/256 of a cell at most
 LABELS = 30  # values of a finite attribute up to which each is a cell of its own
 INNER = 3  # least number of cells between two edges of the goal
+SMALL_RATE = 1e-4  # rate per cell at which a tilted integral gives a mean, with a relative error of as much
 FINE = 2000  # points of an axis between which its length is summed
 PAD = 1e-12  # relative rounding of cumulative masses
 
@@ -78,7 +78,8 @@ class GridAxis:
     def steps(self, offsets: Sequence[int]) -> list[AxisStep]:
         """Couplings of single cells for steps of several attributes at once."""
         rows, cols, far = self.neighbours(1.0)
-        return [(rows, cols, far, far)]
+        least = np.zeros(far.size) if np.any(self.diameter) else far
+        return [(rows, cols, least, far, far)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +138,17 @@ class LineAxis(GridAxis):
         bounds = [
             gap + np.min(low[second, :-1] - high[first, 1:], axis=1),
             gap + np.max(high[second, 1:] - low[first, :-1], axis=1),
+            gap + self._means[1][second] - self._means[0][first],
         ]
-        least, most = np.clip(bounds, 0.0, self.form.cap) + self.form.step
-        return [(first, second, least, most), (second, first, -most, -least)]
+        least, most, mean = np.clip(bounds, 0.0, self.form.cap) + self.form.step
+        least, most = np.minimum(least, mean), np.maximum(most, mean)
+        return [(first, second, least, most, mean), (second, first, -most, -least, -mean)]
+
+    @cached_property
+    def _means(self) -> tuple[Array, Array]:
+        """Bounds of the mean distance of each cell's values from its left end, by Jensen's inequality."""
+        rate = SMALL_RATE / max(float(np.max(self.diameter[self.finite])), PAD)
+        return -self._log_tilt(-rate, True) / rate, self._log_tilt(rate, True) / rate
 
     @cached_property
     def _quantiles(self) -> tuple[Array, Array]:

@@ -2,8 +2,14 @@
 
 Cells are products of the axes' cells. The unknowns are their means M_k = E[L | cell k], so the mass of the goal is an
 exact sum wherever its faces lie on cell ends. Between cells hold the steps of one attribute (`axes`), and of several
-moving at once M_k <= e^{eps·d} M_k', d the largest norm of the coupled displacements: norms are convex, so that it is
-found at a corner of their ranges. A cell of which the goal holds the share alpha
+moving at once M_k <= e^c M_k' with
+
+    c = eps·E[d] + tau(eps·diam_k, eps·osc d),    tau as in `world.pieces`,
+
+d the norm of the coupled displacements, E[d] bounded at the corners of their ranges with product weights that keep the
+means (Edmundson-Madansky), diam_k of cell k along the moving attributes; c is at most eps times the largest d.
+
+A cell of which the goal holds the share alpha
 (from above) puts at most alpha e^w/(alpha e^w + 1 - alpha) of its likelihood on the goal, w = eps·diam_k, and the rest
 off it. Leaving a step out only loosens the bound.
 
@@ -42,6 +48,7 @@ from guessproof.risk.joint.regions import Boxes, kinds, shares
 from guessproof.world.checks import Array, quiet
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Together
+from guessproof.world.pieces import spread
 
 # Cells that a step of several attributes passes: on one line beside labels, which hide a longer way, or on two.
 STEPS = {1: (1, 2, 3, 5, 8, 13, 21), 2: (1, 2)}
@@ -178,12 +185,26 @@ def _joint_steps(grid: CellGrid) -> list[dict[int, AxisStep]]:
 
 def _cost(grid: CellGrid, steps: dict[int, AxisStep], epsilon: float) -> Array:
     """How far means of cells can differ that steps of several attributes at once lead between."""
-    size = len(grid.axes)
+    size, frame = len(grid.axes), grid.frame
     ranges: list[Any] = [(0.0,)] * size  # where an attribute stays
-    for i, step in steps.items():
-        ranges[i] = [_along(end, i, size) for end in step[2:]]
-    corners = [grid.frame.distance(corner) for corner in product(*ranges)]
-    return epsilon * reduce(np.maximum, corners)
+    weights: list[Any] = [(1.0,)] * size
+    diameter: list[Any] = [0.0] * size
+    for i, (source, _, *columns) in steps.items():
+        least, most, mean = (_along(column, i, size) for column in columns)
+        with quiet():
+            share = np.nan_to_num((mean - least) / (most - least))
+        ranges[i], weights[i] = (least, most), (1 - share, share)
+        diameter[i] = _along(grid.axes[i].diameter[source], i, size)
+    corners = [frame.distance(corner) for corner in product(*ranges)]
+    far = reduce(np.maximum, corners)
+    if frame.tilts:  # where a larger mean along an axis may be a shorter way
+        return epsilon * far
+    total = sum(
+        reduce(np.multiply, w) * d for w, d in zip(product(*weights), corners, strict=True)
+    )
+    varies = far - reduce(np.minimum, corners)
+    tau = spread(epsilon * frame.reach(diameter), epsilon * varies)
+    return np.minimum(epsilon * total + tau, epsilon * far)
 
 
 def cell_shares(
